@@ -50,6 +50,7 @@ package final class ResponseExecutor: Sendable {
         DirectPushResolvers(schema: schema).register(in: &map)
         ScheduledMessageResolvers.register(in: &map)
         UserSettingsResolvers.register(in: &map)
+        AuditResolvers.register(in: &map)
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
                 try AWSScalars.checked(value, as: scalar)

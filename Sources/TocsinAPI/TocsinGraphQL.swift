@@ -18,6 +18,8 @@ package final class TocsinGraphQL: GraphQLService {
     let settle: (@Sendable () async -> Void)?
     private let documents: RequestDocuments
     let rates: RequestRates?
+    /// Counts tokens that were refused, for the audit.
+    private let refusedTokens: RefusedTokens?
 
     /// The API over its parts, all of which live as long as the server.
     package init(
@@ -29,7 +31,8 @@ package final class TocsinGraphQL: GraphQLService {
         revoked: RevocationList = RevocationList(),
         settle: (@Sendable () async -> Void)? = nil,
         documents: RequestDocuments = .freeTexts,
-        rates: RequestRates? = nil
+        rates: RequestRates? = nil,
+        refusedTokens: RefusedTokens? = nil
     ) {
         self.executor = executor
         self.feed = feed
@@ -40,6 +43,7 @@ package final class TocsinGraphQL: GraphQLService {
         self.settle = settle
         self.documents = documents
         self.rates = rates
+        self.refusedTokens = refusedTokens
     }
 
     /// Verifies the credentials of a request or socket; a token counts before an API key.
@@ -50,6 +54,7 @@ package final class TocsinGraphQL: GraphQLService {
         switch await authenticator.authenticate(token: token) {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal):
+            note(refusal, of: token, from: credentials.remoteAddress)
             // An API key has no form, so it cannot be malformed: AppSync answers that it is not
             // known.
             let isKey = credentials.authorization == nil && refusal == .malformed
@@ -60,6 +65,22 @@ package final class TocsinGraphQL: GraphQLService {
             let id = services.report(reason)
             return .unavailable(message: "Sign-in cannot be checked just now; try again. The log has it under \(id).")
         }
+    }
+
+    private func note(_ refusal: AuthenticationRefusal, of token: String, from address: String?) {
+        guard let refusedTokens else { return }
+        let claimed = refusal == .expired || refusal == .revoked ? authenticator.claimed(by: token) : nil
+        let digits = authenticator.fingerprint(of: token).prefix(6).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        refusedTokens.note(
+            RefusedTokens.Refusal(
+                token: claimed?.token.text ?? (digits.isEmpty ? "malformed" : "sha256:" + digits.joined()),
+                user: claimed?.user,
+                reason: refusal.rawValue,
+                address: address
+            )
+        )
     }
 
     /// What credentials are recognised by later, without verifying them again; empty for none.
@@ -89,11 +110,27 @@ package final class TocsinGraphQL: GraphQLService {
         caller: Identity,
         style: ResponseStyle
     ) -> OperationLookup {
+        operation(of: request, caller: caller, style: style, from: nil)
+    }
+
+    /// The same; what a mutation writes to the audit says where the request came from.
+    package func operation(
+        of request: GraphQLRequest,
+        caller: Identity,
+        style: ResponseStyle,
+        from source: RequestSource?
+    ) -> OperationLookup {
         do {
             let plan = try asked(request, caller).plan
             switch plan.operationKind {
             case .query: return .query { await self.run(plan, request, caller, style) }
-            case .mutation: return .mutation { await self.run(plan, request, caller, style) }
+            case .mutation:
+                guard let source else { return .mutation { await self.run(plan, request, caller, style) } }
+                return .mutation {
+                    await RequestOrigin.$current.withValue(RequestOrigin(source)) {
+                        await self.run(plan, request, caller, style)
+                    }
+                }
             case .subscription: return .subscription
             }
         } catch {
@@ -172,4 +209,11 @@ package final class TocsinGraphQL: GraphQLService {
     }
 
     static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
+}
+
+extension RequestOrigin {
+    /// What the audit may keep of where a request came from.
+    package init(_ source: RequestSource) {
+        self.init(address: source.remoteAddress, connection: source.connection, request: source.number)
+    }
 }

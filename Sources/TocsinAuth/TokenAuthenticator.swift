@@ -46,6 +46,14 @@ package struct TokenAuthenticator: Authenticator {
         return await verify(token, digest, now)
     }
 
+    /// The ids in the token's claims.
+    package func claimed(by token: String) -> (token: TokenID, user: UserID)? {
+        guard let token = try? CompactToken(token), let id = token.claims["jti"]?.stringValue,
+            let user = token.claims["sub"]?.stringValue, id.utf8.count <= 128, user.utf8.count <= 256
+        else { return nil }
+        return (TokenID(id), UserID(user))
+    }
+
     /// SHA-256 of a token; empty for a text that can be no token.
     package func fingerprint(of token: String) -> [UInt8] {
         guard !token.isEmpty, token.utf8.count <= CompactToken.maximumBytes else { return [] }

@@ -94,7 +94,14 @@ extension TocsinClient {
             guard error.code == .topicNotFound else { throw error }
         }
         let input: JSONValue = ["id": .string(makeMessageID()), "name": .string(name)]
-        let created = try await query(Documents.createTopic, variables: ["input": input])
+        let created: JSONValue
+        do throws(ClientError) {
+            created = try await query(Documents.createTopic, variables: ["input": input])
+        } catch {
+            // Somebody else has made it meanwhile.
+            guard error.code == .conflict else { throw error }
+            return try await topicID(of: .name(name))
+        }
         guard let id = created["createTopic"]?["id"]?.stringValue else {
             throw ClientError(.badAnswer, "The server did not say the new topic's id.")
         }

@@ -27,6 +27,7 @@ package final class Application: Sendable {
     private let cluster: Cluster?
     private let upkeep: UpkeepPart
     private let timers: TimerPart
+    private let audit: ServerAudit
     private let front: FrontPart
     /// What runs from start to stop.
     private let work = Mutex<Task<Void, Never>?>(nil)
@@ -49,6 +50,7 @@ package final class Application: Sendable {
         cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
         upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
         timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
+        audit = ServerAudit(process, store: store, schema: schema)
         front = FrontPart(
             process,
             store: store,
@@ -56,7 +58,8 @@ package final class Application: Sendable {
             push: push,
             api: api,
             cluster: cluster,
-            declarations: declarations
+            declarations: declarations,
+            refusedTokens: audit.refusedTokens
         )
     }
 
@@ -71,9 +74,12 @@ package final class Application: Sendable {
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
-        let timers = timers
+        let (timers, audit) = (timers, audit)
         await withDiscardingTaskGroup { group in
-            group.addTask { await store.prepare() }
+            group.addTask {
+                await store.prepare()
+                await store.reportTopicNames()
+            }
             group.addTask { await access.revocations.run() }
             group.addTask { await access.userFacts.run() }
             group.addTask { await feed.run() }
@@ -82,6 +88,7 @@ package final class Application: Sendable {
             group.addTask { await store.measure() }
             group.addTask { await upkeep.run() }
             group.addTask { await timers.run() }
+            group.addTask { await audit.run() }
             if let cluster { group.addTask { await cluster.run() } }
         }
     }
@@ -110,6 +117,7 @@ package final class Application: Sendable {
         work?.cancel()
         await work?.value
         await push.close()
+        await audit.end()
         await cluster?.stop()
         await store.store.close()
         process.http.stop()

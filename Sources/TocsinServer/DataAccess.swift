@@ -37,6 +37,7 @@ struct DataAccess: Sendable {
         migrations: MigrationMode,
         at now: Timestamp,
         journal: Journal?,
+        migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)? = nil,
         diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
@@ -44,6 +45,7 @@ struct DataAccess: Sendable {
         var settings = StoreSettings()
         settings.migrations = migrations
         settings.journal = journal
+        settings.migrationNote = migrationNote
         settings.readerCount = server.databaseReaders
         do {
             return try await SQLStore.open(

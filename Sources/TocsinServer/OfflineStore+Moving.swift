@@ -152,15 +152,6 @@ extension OfflineStore {
 
     /// Tells whether two servers read rows alike: a digest of what their model schemas say.
     private static func modelDigest(_ settings: Settings) throws(StartError) -> String {
-        let models = try SchemaLoading.load(path: settings.server.schemaPath).models
-        var lines: [String] = []
-        for model in models {
-            for field in model.fields {
-                lines.append(
-                    "\(model.name).\(field.name): \(field.typeName) \(field.isList) \(field.kind) \(field.storage)"
-                )
-            }
-        }
-        return Digest.sha256(Array(lines.sorted().joined(separator: "\n").utf8)).hexadecimal
+        try SchemaLoading.load(path: settings.server.schemaPath).modelDigest
     }
 }

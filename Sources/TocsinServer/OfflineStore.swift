@@ -12,8 +12,10 @@ package struct OfflineStore: Sendable {
     package let keys: KeyService
     /// Devices and memberships of anybody.
     package let pushes: PushAdministration
+    /// Who changed what.
+    package let audit: AuditService
     let devices: DeviceService
-    private let store: SQLStore
+    let store: SQLStore
     private let serverKey: ServerKey
     private let topics: ModelType
 
@@ -40,19 +42,26 @@ package struct OfflineStore: Sendable {
     private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
         let time = SystemTime()
         // Servers on a shared database hear of what a command ends.
-        let data = DataAccess(settings)
+        let (data, identifiers) = (DataAccess(settings), SystemIdentifiers(time: time))
         let journal = data.database.isShared ? Journal(instance: NodeIdentity.instance("tool", time)) : nil
         store = try await data.openStore(
             role: .tool,
             migrations: migrations,
             at: time.now(),
-            journal: journal
+            journal: journal,
+            migrationNote: DataAccess.migrationNote(
+                by: AuditActor(kind: .operator, id: DataAccess.systemAccount),
+                identifiers: identifiers,
+                at: time.now()
+            )
         )
         serverKey = try data.serverKey()
         topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
-        let environment = ServiceEnvironment(store: store, time: time, identifiers: SystemIdentifiers(time: time))
+        var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)
+        environment.operatorName = DataAccess.systemAccount
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)
+        audit = AuditService(environment: environment)
         pushes = PushAdministration(environment: environment, topics: topics)
         var limited = environment
         limited.limits = settings.limits.ofServices
@@ -138,6 +147,7 @@ package struct OfflineStore: Sendable {
         case .uncertain(let reason): "The outcome is unknown: \(reason)."
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"
         case .unauthorized: "This user may not do that."
+        case .nameTaken(let name, _): "There is a topic named \(name) already; use another name."
         case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."
         }
     }

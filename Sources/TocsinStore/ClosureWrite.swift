@@ -4,10 +4,13 @@ import TocsinCore
 final class ClosureWrite<Value: Sendable>: QueuedWrite {
     typealias Body = @Sendable (any StoreWriter) throws(StoreError) -> Value
 
+    /// For the audit: on the writer's thread nothing is known of the task.
+    let origin: RequestOrigin?
     private let body: Body
     private let caller: WaitingCaller<Value>
 
     init(_ body: @escaping Body, _ caller: WaitingCaller<Value>) {
+        origin = RequestOrigin.current
         self.body = body
         self.caller = caller
     }

@@ -1,4 +1,4 @@
-import TocsinCore
+package import TocsinCore
 
 /// Limits and behaviour of a store.
 package struct StoreSettings: Sendable {
@@ -18,6 +18,8 @@ package struct StoreSettings: Sendable {
     package var readerCount = 3
     /// What opening does about migrations that the database lacks.
     package var migrations = MigrationMode.apply
+    /// Makes what the audit says of migrations that were applied; nil: it says nothing.
+    package var migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)?
     /// Where groups are noted for other nodes; nil where there are none.
     package var journal: Journal?
 

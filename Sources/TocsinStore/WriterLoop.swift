@@ -120,6 +120,7 @@ struct WriterLoop {
     ) throws(StoreError) -> Bool {
         guard let first = batch.first else { return true }
         do throws(StoreError) {
+            writer.origin = first.origin
             outcome.resumptions += try first.perform(batch, writer)
             outcome.successes += batch.count
             return true
@@ -148,6 +149,7 @@ struct WriterLoop {
         let noteCount = writer.noteCount
         try connection.run("SAVEPOINT intent")
         do throws(StoreError) {
+            writer.origin = first.origin
             let resumptions = try first.perform(batch, writer)
             // A statement that nobody had waited for may fail here.
             try connection.run("RELEASE intent")

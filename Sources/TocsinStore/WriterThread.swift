@@ -96,7 +96,7 @@ struct WriterThread: Sendable {
     private func prepare(_ session: SQLSession) throws(StoreError) {
         let migrator = try migrator(session)
         switch settings.migrations {
-        case .apply: try migrator.migrate(at: openedAt)
+        case .apply: try migrator.migrate(at: openedAt, note: settings.migrationNote)
         case .require: try migrator.requireCurrent()
         case .ignore: break
         }

@@ -6,7 +6,8 @@ import TocsinClient
 enum CommandDocuments {
     static var all: [String] {
         Documents.all + [
-            DeliveriesCommand.document, ExplainCommand.document, RedriveCommand.document, SimulateCommand.document,
+            AuditSourceOptions.document, DeliveriesCommand.document, ExplainCommand.document,
+            RedriveCommand.document, SimulateCommand.document,
         ]
     }
 }

@@ -21,6 +21,13 @@ struct MigrateCommand: AsyncParsableCommand {
         func run() async throws {
             try await OfflineStore.run(store, migrations: .apply, mayCreate: true) { tool throws(ServiceError) in
                 for migration in try await tool.migrations() { print(migration) }
+                let doubled = try await tool.doubledTopicNames()
+                guard !doubled.isEmpty else { return }
+                Terminal.remark(
+                    "Names of topics are an owner's only once. These were given before, and work by id alone until they are "
+                        + "renamed or deleted:"
+                )
+                for line in doubled { Terminal.remark(Terminal.harmless(line)) }
             }
         }
     }

@@ -19,7 +19,7 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Server",
                 subcommands: [
                     ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, DeviceCommand.self,
-                    MemberCommand.self, MigrateCommand.self, BackupCommand.self, ExportCommand.self,
+                    MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self, ExportCommand.self,
                     ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self, SchemaCommand.self,
                     GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
                 ]

@@ -60,6 +60,14 @@ public protocol GraphQLService: Sendable {
     /// is expected to be cached.
     func operation(of request: GraphQLRequest, caller: Caller, style: ResponseStyle) -> OperationLookup
 
+    /// The same for a request of which the transport knows where it came from.
+    func operation(
+        of request: GraphQLRequest,
+        caller: Caller,
+        style: ResponseStyle,
+        from source: RequestSource?
+    ) -> OperationLookup
+
     /// Runs a query or a mutation to its complete response.
     ///
     /// Its task is cancelled when the connection that asked has gone.
@@ -99,6 +107,16 @@ extension GraphQLService {
 
     /// Streams do not ask who listens.
     public func renew(_ stream: any StreamHandle, caller: Caller) {}
+
+    /// Takes no note of where requests come from.
+    public func operation(
+        of request: GraphQLRequest,
+        caller: Caller,
+        style: ResponseStyle,
+        from source: RequestSource?
+    ) -> OperationLookup {
+        operation(of: request, caller: caller, style: style)
+    }
 
     /// Starts a subscription from now on, with errors as the specification writes them.
     public func subscribe(

@@ -68,6 +68,8 @@ extension GraphQLError {
                 data: stored.map(data) ?? .null,
                 appSyncMessage: Self.conditionalRequestFailed
             )
+        case .nameTaken(let name, let stored):
+            self.init(nameTaken: name, by: stored, data: stored.map(data) ?? .null)
         case .conditionFailed(let stored):
             self.init(
                 .conditionFailed,
@@ -105,6 +107,19 @@ extension GraphQLError {
     init(_ code: ErrorCode, _ message: String, oldestCursor: String?) {
         self.init(code, message)
         if let oldestCursor { extensions["oldestCursor"] = .string(oldestCursor) }
+    }
+
+    /// Names the topic that has the name; no other field of it, so that a client can go on with it.
+    private init(nameTaken name: String, by stored: Record?, data: JSONValue) {
+        let shown = name.prefix(64)
+        self.init(
+            .conflict,
+            stored.map { "There is a topic named \"\(shown)\" already: \($0.id). Use that one, or another name." }
+                ?? "There is a topic named \"\(shown)\" already. Use another name.",
+            errorInfo: stored.map { ["id": .string($0.id)] } ?? .null,
+            data: data
+        )
+        if let stored { extensions["topicId"] = .string(stored.id) }
     }
 
     private init(badRequest text: String, _ kind: ServiceError.BadRequestKind) {

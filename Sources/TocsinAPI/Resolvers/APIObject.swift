@@ -34,6 +34,8 @@ package enum APIObject: Sendable {
     indirect case settings(UserSettings)
     indirect case hours(WeeklyHours)
     indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
+    indirect case auditEvent(StoredAuditEvent)
+    indirect case auditPage([StoredAuditEvent], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -103,6 +105,8 @@ package final class Services: Sendable {
     package let userSettings: UserSettingsService
     /// Messages that are made later.
     package let scheduledMessages: ScheduledMessageService
+    /// Who changed what.
+    package let audit: AuditService
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
@@ -146,6 +150,7 @@ package final class Services: Sendable {
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
         userSettings = UserSettingsService(environment: environment)
+        audit = AuditService(environment: environment)
         let content = ScheduledContent(schema)
         scheduledMessages = ScheduledMessageService(
             environment: environment,

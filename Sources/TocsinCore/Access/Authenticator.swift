@@ -4,6 +4,12 @@ package protocol Authenticator: Sendable {
     /// `APIKey.prefix` is an API key.
     func authenticate(token: String) async -> AuthenticationResult
 
+    /// What a token of which the signature held says of itself: its id, and whose it is.
+    ///
+    /// To be asked of tokens that are over or revoked alone: of others it is not known whether they
+    /// are anybody's.
+    func claimed(by token: String) -> (token: TokenID, user: UserID)?
+
     /// What stands for a token where it is remembered; it tells nothing of the token's text.
     /// Empty for what is no token.
     func fingerprint(of token: String) -> [UInt8]
@@ -13,6 +19,9 @@ package protocol Authenticator: Sendable {
 }
 
 extension Authenticator {
+    /// Tokens say nothing.
+    package func claimed(by token: String) -> (token: TokenID, user: UserID)? { nil }
+
     /// Nothing is remembered.
     package func fingerprint(of token: String) -> [UInt8] { [] }
 

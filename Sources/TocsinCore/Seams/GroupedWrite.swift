@@ -64,6 +64,8 @@ package protocol QueuedWrite: AnyObject, Sendable {
     /// Whether its caller still waits for it; a write that is given up before its turn is never
     /// begun.
     var isWanted: Bool { get }
+    /// Where the request came from that asked for it; nil where that is not known or does not matter.
+    var origin: RequestOrigin? { get }
     /// Whether the other, which follows this in the group, can be performed in one batch with this.
     func isJoined(by other: any QueuedWrite) -> Bool
     /// Performs a batch of writes that joined this, their first; answers how to tell their callers
@@ -74,6 +76,11 @@ package protocol QueuedWrite: AnyObject, Sendable {
     ) throws(StoreError) -> [() -> Void]
     /// Tells its caller that it failed.
     func fail(_ error: StoreError)
+}
+
+extension QueuedWrite {
+    /// Not known.
+    package var origin: RequestOrigin? { nil }
 }
 
 /// The task that waits for a write's answer, and its continuation.

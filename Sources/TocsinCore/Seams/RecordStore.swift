@@ -15,6 +15,8 @@ package protocol RecordReading {
     func pages(_ queries: [PageQuery], _ limits: ExaminationLimits) throws(StoreError) -> [RecordPage]
     /// Whether an owner has this many topics, deleted ones left out.
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool
+    /// Names that several topics of one owner have, deleted ones left out; at most `limit`.
+    func doubledTopicNames(limit: Int) throws(StoreError) -> [DoubledTopicName]
     /// Adds up the next rows of an owner in one table; answers their bytes, and where to go on, nil
     /// behind the last.
     func storedBytes(
@@ -31,6 +33,8 @@ package protocol RecordWriting {
     ///
     /// A conflict on another unique constraint is a `StoreError.statement`; look first.
     func insert(_ record: Record) throws(StoreError) -> Record?
+    /// Holds up others who make or rename topics of this owner, until the transaction ends.
+    func holdTopics(of owner: String) throws(StoreError)
     /// Replaces all values of the row with the record's id.
     func update(_ record: Record) throws(StoreError)
     /// Removes tombstones of the model that were last changed before `moment`, oldest first, with

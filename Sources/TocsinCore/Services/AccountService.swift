@@ -32,6 +32,14 @@ package struct AccountService: Sendable {
                 createdAt: environment.time.now()
             )
             try writer.save(account)
+            try writer.record(
+                environment.audit(
+                    action: "user.create",
+                    by: .operator,
+                    on: .user(account.id),
+                    detail: ["name": .text(name)]
+                )
+            )
             return .success(account)
         }
     }
@@ -61,9 +69,13 @@ package struct AccountService: Sendable {
     package func enable(name: String) async throws(ServiceError) { try await set(isDisabled: false, name: name) }
 
     private func set(isDisabled: Bool, name: String) async throws(ServiceError) {
-        let time = environment.time
+        let (environment, time) = (environment, environment.time)
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
             guard var account = try writer.account(named: name) else { return .failure(Self.unknown(name)) }
+            if account.isDisabled != isDisabled {
+                let action = isDisabled ? "user.disable" : "user.enable"
+                try writer.record(environment.audit(action: action, by: .operator, on: .user(account.id)))
+            }
             account.isDisabled = isDisabled
             try writer.save(account)
             for device in isDisabled ? try writer.devices(of: account.id) : [] {
@@ -87,7 +99,7 @@ package struct AccountService: Sendable {
         lifetimeSeconds: Double
     ) async throws(ServiceError) -> IssuedToken {
         guard !account.isDisabled else { throw .badInput("User \(account.name) is disabled.") }
-        let now = environment.time.now()
+        let (environment, now) = (environment, environment.time.now())
         let token = IssuedToken(
             id: TokenID(environment.identifiers.makeID()),
             userID: account.id,
@@ -97,9 +109,29 @@ package struct AccountService: Sendable {
         )
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
             try writer.save(token)
+            try writer.record(
+                environment.audit(
+                    action: "token.create",
+                    by: .operator,
+                    on: .token(token.id, of: token.userID),
+                    detail: [
+                        "scope": .text(Self.word(of: token.scope)), "expiresAt": .text(token.expiresAt.iso8601),
+                    ]
+                )
+            )
             return .success(())
         }
         return token
+    }
+
+    /// A scope as `tocsin token list` shows it.
+    private static func word(of scope: Identity.Scope) -> String {
+        switch scope {
+        case .full: "full"
+        case .readOnly: "read-only"
+        case .push: "push"
+        case .publish(let topic): "publish:\(topic)"
+        }
     }
 
     /// The tokens of a user, or of everybody for nil, revoked ones too.
@@ -115,6 +147,10 @@ package struct AccountService: Sendable {
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
             guard var token = try writer.token(id) else {
                 return .failure(.badInput("There is no token \(id). `tocsin token list` shows all."))
+            }
+            if token.revokedAt == nil {
+                let subject = AuditSubject.token(id, of: token.userID)
+                try writer.record(environment.audit(action: "token.revoke", by: .operator, on: subject))
             }
             token.revokedAt = token.revokedAt ?? time.now()
             try writer.save(token)
@@ -136,6 +172,7 @@ package struct AccountService: Sendable {
             return
         }
         writer.note(.deviceEnded(device.id, reason: reason))
+        try writer.record(environment.audit(endOf: device, by: .operator, reason: reason))
         try environment.raise(.unregistered(device, reason: reason), writer)
     }
 

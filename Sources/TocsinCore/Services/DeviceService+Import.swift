@@ -50,6 +50,8 @@ extension DeviceService {
                 let now = service.environment.changeTime()
                 _ = try writer.retireDevice(device.id, reason: .deviceInactive, registeredBy: now)
             }
+            let added = outcomes.count { $0 == .added }
+            if added > 0 { try writer.record(service.environment.audit(importOf: added)) }
             return .success(outcomes)
         }
     }

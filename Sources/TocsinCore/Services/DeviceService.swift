@@ -101,9 +101,8 @@ package struct DeviceService: Sendable {
             if let proven, try !writer.useNonce(proven.nonce, until: proven.expiresAt) {
                 return .success(own.flatMap { $0.isProven(by: proven, for: wanted) ? ($0, all) : nil })
             }
-            for device in others + [own == nil ? previous : nil].compactMap(\.self) {
-                try remove(device, .tokenMoved, now: now, writer)
-            }
+            let replaced = others + [own == nil ? previous : nil].compactMap(\.self)
+            for device in replaced { try remove(device, .tokenMoved, now: now, writer) }
             var device = device(wanted, of: caller.userID, continuing: own, now: now)
                 .proven(by: proven, wanted, continuing: own, now: now)
             device.binding = binding
@@ -112,6 +111,9 @@ package struct DeviceService: Sendable {
             if let facts = UserFacts(of: caller, naming: notedClaims, at: now) { try writer.save(facts) }
             if device.isActive, own?.isActive != true || own?.token != device.token {
                 try environment.raise(.registered(device), writer)
+            }
+            for event in environment.audit(registrationOf: device, after: own, replacing: replaced, by: caller) {
+                try writer.record(event)
             }
             let current = try writer.devices(of: caller.userID)
             return .success((current.first { $0.id == device.id } ?? device, current))
@@ -198,6 +200,7 @@ package struct DeviceService: Sendable {
             for device in try writer.devices(of: caller.userID)
             where spellings.contains(device.token) || device.id == deviceID {
                 try remove(device, .unregistered, now: environment.time.now(), writer)
+                try writer.record(environment.audit(endOf: device, by: .caller(caller), reason: .unregistered))
             }
             return .success(try writer.devices(of: caller.userID))
         }

@@ -30,6 +30,10 @@ package struct ServiceEnvironment: Sendable {
     package var storage: OwnerStorage?
     /// The rules of time zones; UTC's alone until they are set.
     package var zones: any ZoneSource = UTCAlone()
+    /// This node in the audit.
+    package var nodeName: String?
+    /// Whoever runs a command on the data, in the audit: the name of the system's account.
+    package var operatorName: String?
     private let changes = ChangeClock()
 
     /// An environment of these parts; what is optional is set afterwards.

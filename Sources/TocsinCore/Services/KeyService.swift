@@ -24,7 +24,7 @@ package struct KeyService: Sendable {
         guard lifetimeSeconds >= 1, lifetimeSeconds <= Self.maximumLifetimeSeconds else {
             throw .badInput("A key lives from one second to ten years; this one would live \(lifetimeSeconds) s.")
         }
-        let now = environment.time.now()
+        let (environment, now) = (environment, environment.time.now())
         let key = APIKey(
             id: TokenID(environment.identifiers.makeID()),
             name: name,
@@ -34,6 +34,14 @@ package struct KeyService: Sendable {
         )
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
             try writer.save(key)
+            try writer.record(
+                environment.audit(
+                    action: "key.create",
+                    by: .operator,
+                    on: .key(key.id),
+                    detail: ["name": .text(name), "expiresAt": .text(key.expiresAt.iso8601)]
+                )
+            )
             return .success(())
         }
         return key
@@ -46,10 +54,13 @@ package struct KeyService: Sendable {
 
     /// Revokes a key; revoking it again changes nothing.
     package func revoke(_ id: TokenID) async throws(ServiceError) {
-        let time = environment.time
+        let (environment, time) = (environment, environment.time)
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
             guard var key = try writer.apiKeys().first(where: { $0.id == id }) else {
                 return .failure(.badInput("There is no API key \(id). `tocsin key list` shows all."))
+            }
+            if key.revokedAt == nil {
+                try writer.record(environment.audit(action: "key.revoke", by: .operator, on: .key(id)))
             }
             key.revokedAt = key.revokedAt ?? time.now()
             try writer.save(key)

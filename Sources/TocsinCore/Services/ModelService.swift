@@ -235,15 +235,30 @@ package struct ModelService: Sendable {
             switch decide(stored, condition) {
             case .failure(let refusal): return .failure(refusal)
             case .success(.updated(let record)):
+                if model.name == "Topic" {
+                    let names = TopicNames(model)
+                    let taken = try names?.refusal(of: record, was: stored, caller: caller, writer)
+                    if let taken { return .failure(taken) }
+                }
                 try writer.update(record)
                 writer.note(.updated(record))
                 return .success(record)
             case .success(.deleted(let record)):
                 try writer.update(record)
+                if model.name == "Topic" { try writer.record(deletion(of: record, by: caller)) }
                 writer.note(.deleted(record))
                 return .success(record)
             }
         }
+    }
+
+    private func deletion(of topic: Record, by caller: Identity) -> AuditEvent {
+        environment.audit(
+            action: "topic.delete",
+            by: caller,
+            on: .topic(TopicID(topic.id)),
+            detail: ["name": topic["name"].text.map { .text($0) }]
+        )
     }
 
     /// The condition of a write; one that searches texts is judged on the record as it is read now.

@@ -74,6 +74,7 @@ package struct PushAdministration: Sendable {
     private func end(_ device: Device, _ writer: any StoreWriter) throws(StoreError) {
         try writer.endDeliveries(of: device.id, reason: .accessEnded, now: environment.time.now())
         try writer.removeDevice(device.id, reason: .accessEnded)
+        try writer.record(environment.audit(endOf: device, by: .operator, reason: .accessEnded))
         try environment.raise(.unregistered(device, reason: .accessEnded), writer)
     }
 

@@ -13,6 +13,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     /// An `id` or `key` is taken by other content. Carries the stored record only for who may
     /// read it (`Record.shown`).
     case conflict(Record?)
+    /// Another topic of the same owner has this name. Carries it only for who may read it.
+    case nameTaken(String, Record?)
     /// The `condition` does not hold. Carries the stored record only for who may read it.
     case conditionFailed(Record?)
     /// The row has another version than the caller named. Carries the stored record

@@ -1,4 +1,6 @@
-/// Creates topics; their creator becomes a member, and a topic without an ARN gets one.
+/// Creates topics, under names that are their owner's only once.
+///
+/// Their creator becomes a member, and a topic without an ARN gets one.
 package struct TopicService: Sendable {
     private let environment: ServiceEnvironment
     private let model: ModelType
@@ -40,6 +42,7 @@ package struct TopicService: Sendable {
                 let maximum = environment.limits.topicsPerOwner
                 return .failure(.limit("You may have at most \(maximum) topics; delete one first."))
             }
+            if let taken = try nameTaken(by: record, caller, writer) { return .failure(taken) }
             if let stored = try writer.insert(record) {
                 return factory.outcome(
                     ofRepeating: input,
@@ -53,9 +56,27 @@ package struct TopicService: Sendable {
                     Membership(topicID: TopicID(id), userID: caller.userID, push: true, createdAt: now)
                 )
             }
+            try writer.record(
+                environment.audit(
+                    action: "topic.create",
+                    by: caller,
+                    on: .topic(TopicID(id)),
+                    detail: ["name": record["name"].text.map { .text($0) }]
+                )
+            )
             writer.note(.created(record))
             return .success(record)
         }
+    }
+
+    /// The refusal of a name that another topic of the owner has; a repeat of a create is no new topic.
+    private func nameTaken(
+        by topic: Record,
+        _ caller: Identity,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> ServiceError? {
+        guard let taken = try TopicNames(model)?.refusal(of: topic, caller: caller, writer) else { return nil }
+        return try writer.unlocked.records(model, ids: [topic.id], where: .always).isEmpty ? taken : nil
     }
 
     /// Whether the owner may have one topic more, or has this one already.

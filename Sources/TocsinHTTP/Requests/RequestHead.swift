@@ -146,6 +146,15 @@ package final class IncomingRequest: Sendable {
     /// The connection's number and the request's number on it.
     var id: String { "\(head.connection.number)-\(number)" }
 
+    /// Where it came from, for what is noted of changes.
+    package var source: RequestSource {
+        RequestSource(
+            remoteAddress: head.credentials.remoteAddress,
+            connection: head.connection.number,
+            number: number
+        )
+    }
+
     /// Whether the method promises to change nothing.
     var isRead: Bool { method == .get || method == .head }
 

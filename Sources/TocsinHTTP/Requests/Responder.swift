@@ -236,7 +236,7 @@ extension Responder {
         let mediaType = agreement.mediaType
         // Events are written as the specification says, whatever else the client takes.
         let style = agreement.eventStream == .always ? .standard : mediaType.style
-        let lookup = service.operation(of: asked, caller: caller, style: style)
+        let lookup = service.operation(of: asked, caller: caller, style: style, from: request.source)
         if let kind = lookup.kind, let refusal = HTTPRefusal.refusal(of: kind, agreement) { throw refusal }
         switch (lookup, agreement.eventStream) {
         case (.invalid(let reply), .always): answer(stream(.reply(reply), asked, caller, request))

@@ -58,7 +58,12 @@ extension SocketPerformer {
     }
 
     private func run(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
-        let lookup = parts.service.operation(of: operation.request, caller: caller, style: operation.options.style)
+        let lookup = parts.service.operation(
+            of: operation.request,
+            caller: caller,
+            style: operation.options.style,
+            from: source
+        )
         switch lookup {
         case .invalid(let reply): replied(number, reply)
         case .query(let run), .mutation(let run):

@@ -52,6 +52,8 @@ final class SocketPerformer<Service: GraphQLService> {
     /// How often the caller has shown a newer token.
     var renewals = 0
     var authentication: Task<Void, Never>?
+    /// The request that opened the socket.
+    var source: RequestSource?
     private(set) var output: ((Output) -> Void)?
     /// Where responses for many go, past the session.
     private(set) var outlet: OutboundQueue?

@@ -50,6 +50,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         id = request.id
         address = request.credentials.remoteAddress
         performer = SocketPerformer(parts, session, loop: channel.eventLoop, client: request.clientAddress)
+        performer.source = request.source
         writer = WatchedWriter(channel, settings: parts.settings)
         queue = OutboundQueue(writer, .webSocket, parts.budget, settings: parts.settings)
         deadline = ConnectionDeadline(channel.eventLoop)

@@ -91,7 +91,11 @@ struct OutcomeRecorder: Sendable {
                 registeredBy: retirement.registeredBy
             )
             guard !isRetired else {
-                try tell(environment, writer, of: device) { .unregistered($0, reason: retirement.reason) }
+                try tell(environment, writer, of: device) {
+                    environment.audit(endOf: $0, by: .server, reason: retirement.reason)
+                } raising: {
+                    .unregistered($0, reason: retirement.reason)
+                }
                 continue
             }
             chosen[index].retirement = nil
@@ -112,7 +116,11 @@ struct OutcomeRecorder: Sendable {
     ) throws(StoreError) {
         for reason in DeliveryReason.wrongTokens
         where try writer.restore(delivery, endedFor: reason, now: now) {
-            return try tell(environment, writer, of: delivery.deviceID) { .registered($0) }
+            return try tell(environment, writer, of: delivery.deviceID) {
+                environment.audit(returnOf: $0)
+            } raising: {
+                .registered($0)
+            }
         }
     }
 
@@ -123,14 +131,16 @@ struct OutcomeRecorder: Sendable {
         for timer in ends.values.sorted(by: { $0.subject < $1.subject }) { try writer.setUnlessThere(timer) }
     }
 
-    /// Tells webhooks of a device that a provider has ended, or that is taken back.
+    /// Notes and tells webhooks of a device that a provider has ended, or that is taken back.
     private static func tell(
         _ environment: ServiceEnvironment,
         _ writer: any StoreWriter,
         of id: DeviceID,
-        _ occurrence: (Device) -> WebhookOccurrence
+        _ event: (Device) -> AuditEvent,
+        raising occurrence: (Device) -> WebhookOccurrence
     ) throws(StoreError) {
-        guard environment.webhooks != nil, let device = try writer.devices(ids: [id]).first else { return }
+        guard let device = try writer.devices(ids: [id]).first else { return }
+        try writer.record(event(device))
         try environment.raise(occurrence(device), writer)
     }
 

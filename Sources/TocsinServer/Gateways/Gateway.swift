@@ -1,6 +1,7 @@
 import GraphQLTransport
 import HTTPTypes
 import JSON
+import TocsinAPI
 import TocsinCore
 import TocsinHTTP
 
@@ -44,7 +45,7 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
             let caller = try await caller(of: request)
             let input = try RouteInput(request, limits: limits)
             let answer = try await route.answer(to: input, caller: caller) { document, variables throws(RouteFault) in
-                try await data(of: document, variables, caller)
+                try await data(of: document, variables, caller, from: request.source)
             }
             var response = OutgoingResponse(
                 status: route.status,
@@ -90,10 +91,13 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
     private func data(
         of document: String,
         _ variables: JSONObject,
-        _ caller: Identity
+        _ caller: Identity,
+        from source: RequestSource
     ) async throws(RouteFault) -> JSONValue {
         let request = GraphQLRequest(query: document, variables: variables)
-        let reply = await service.execute(request, caller: caller, style: .standard)
+        let reply = await RequestOrigin.$current.withValue(RequestOrigin(source)) {
+            await service.execute(request, caller: caller, style: .standard)
+        }
         // What we wrote ourselves is not limited by what others may send.
         let ours = JSONLimits(maximumBytes: .max, maximumDepth: 256, maximumValues: .max)
         guard let response = try? JSONParser.parse(reply.body, limits: ours) else {

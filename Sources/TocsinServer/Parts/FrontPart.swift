@@ -18,7 +18,8 @@ struct FrontPart: Sendable {
         push: PushPart,
         api: APIPart,
         cluster: Cluster?,
-        declarations: Declarations
+        declarations: Declarations,
+        refusedTokens: RefusedTokens
     ) {
         let (limits, time) = (process.settings.limits, process.time)
         (settings, logger) = (process.settings.server, process.logger)
@@ -32,7 +33,8 @@ struct FrontPart: Sendable {
             revoked: access.revoked,
             settle: cluster?.settle,
             documents: declarations.documents,
-            rates: RequestRates(perSecond: limits.ratePerSecond, burst: limits.rateBurst, time: time)
+            rates: RequestRates(perSecond: limits.ratePerSecond, burst: limits.rateBurst, time: time),
+            refusedTokens: refusedTokens
         )
         var front = process.settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)

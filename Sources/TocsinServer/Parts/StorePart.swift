@@ -27,6 +27,11 @@ struct StorePart: Sendable {
             migrations: settings.server.migrates ? .apply : .require,
             at: time.now(),
             journal: process.node?.journal,
+            migrationNote: DataAccess.migrationNote(
+                by: AuditActor(kind: .server, id: settings.server.nodeName),
+                identifiers: process.identifiers,
+                at: time.now()
+            ),
             diagnostics: { logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: process.node?.observer(hub) ?? hub.publish
         )
@@ -42,6 +47,7 @@ struct StorePart: Sendable {
             deliveryListeners: listeners,
             storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
         )
+        environment.nodeName = settings.server.nodeName
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
         environment.bindsDevices = settings.push.bindsDevices
@@ -55,6 +61,9 @@ struct StorePart: Sendable {
     func prepare() async {
         if !isPrepared { await preparation.run() }
     }
+
+    /// Says in the log which names several topics of one owner have.
+    func reportTopicNames() async { await TopicNameReport.write(store, to: logger) }
 
     /// Measures what owners have stored, until it is cancelled.
     func measure() async {

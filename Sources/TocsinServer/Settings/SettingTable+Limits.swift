@@ -172,6 +172,12 @@ extension SettingTable {
             1...1_000_000_000,
             "How many messages of a topic are kept; all unless set."
         ),
+        .duration(
+            "audit-keep",
+            \.auditKeptSeconds,
+            86_400...(100 * 31_536_000),
+            "How long rows of the audit are kept, such as 90d or 1y."
+        ),
     ]
 
     static let dataLimits: [SettingDefinition] = [

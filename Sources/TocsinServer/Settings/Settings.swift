@@ -29,6 +29,10 @@ package struct Settings: Sendable, Hashable {
     package var limits = Limits()
     /// How long messages are kept.
     package var retention = MessageRetention()
+    /// How long rows of the audit are kept, in seconds.
+    package var auditKeptSeconds: Double? = 400 * 86_400
+    /// The same for who has no other word.
+    package var auditKept: Double { auditKeptSeconds ?? 400 * 86_400 }
     /// How versions are resolved, and how long deleted records are kept.
     package var models = ModelSettings()
     /// When the daily jobs come, in UTC.

@@ -23,12 +23,18 @@ package struct Migrator {
 
     /// Applies what is pending, all in one transaction; refuses a database that
     /// this program does not fit.
-    package func migrate(at now: Timestamp) throws(StoreError) {
+    ///
+    /// `note` makes what the audit says of it; a database that is made says nothing.
+    package func migrate(
+        at now: Timestamp,
+        note: ((_ from: Int, _ to: Int) -> AuditEvent)? = nil
+    ) throws(StoreError) {
         try connection.run(dialect.beginWriting())
         do throws(StoreError) {
             for lock in dialect.tableLock { try connection.run(lock) }
             try createTable()
-            for migration in try pending() {
+            let pending = try pending()
+            for migration in pending {
                 try connection.execute(script: migration.text)
                 try connection.run(
                     "INSERT INTO migrations (number, name, checksum, applied_at, additive) VALUES ($1, $2, $3, $4, $5)",
@@ -37,6 +43,10 @@ package struct Migrator {
                         SQLValue(migration.isAdditive),
                     ]
                 )
+            }
+            if let note, let first = pending.first?.number, first > 1 {
+                try SQLWriter(session: SQLSession(connection: connection, dialect: dialect))
+                    .record(note(first - 1, migrations.count))
             }
             try connection.run("COMMIT")
         } catch {

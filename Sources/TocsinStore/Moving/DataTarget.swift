@@ -58,9 +58,9 @@ package final class DataTarget {
 
     /// The first table that has rows; nil when there is no data.
     package func firstFilledTable() throws(StoreError) -> String? {
-        for table in MovedTable.all
-        where try connection.first("SELECT 1 FROM \(table.name) LIMIT 1", [], { $0.int(0) }) != nil {
-            return table.name
+        for table in MovedTable.all where !table.maySpeakOfBefore {
+            let row = try connection.first("SELECT 1 FROM \(table.name) LIMIT 1", [], { $0.int(0) })
+            if row != nil { return table.name }
         }
         return nil
     }

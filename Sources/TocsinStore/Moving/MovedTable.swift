@@ -5,6 +5,9 @@ package struct MovedTable: Sendable, Hashable {
     /// The columns of its primary key.
     package let key: [String]
 
+    /// Whether it may have rows before a dump comes in: those of a server that ran here once.
+    package var maySpeakOfBefore: Bool { name == "audit_events" }
+
     private init(_ name: String, by key: String...) {
         self.name = name
         self.key = key
@@ -36,10 +39,13 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("scheduled_messages", by: "id"),
         MovedTable("user_settings", by: "user_id"),
         MovedTable("used_nonces", by: "nonce"),
+        MovedTable("audit_events", by: "at", "id"),
     ]
 
     /// Tables that speak of this database alone.
-    package static let staying: Set<String> = ["migrations", "imports", "duties", "nodes", "node_events"]
+    package static let staying: Set<String> = [
+        "migrations", "imports", "duties", "nodes", "node_events", "audit_retention",
+    ]
 
     /// The table of this name.
     package static func named(_ name: String) -> MovedTable? { all.first { $0.name == name } }

@@ -9,6 +9,14 @@ private enum SQL {
                 (SELECT 1 FROM topics WHERE owner = $1 AND coalesce(deleted, 0) = 0 LIMIT $2) AS part) < $2 THEN 0
             ELSE 1 END
         """
+    /// The index has owner and name, and finds the few candidates whose rows are looked at; the topics
+    /// of direct pushes are not people's.
+    static let doubledNames = """
+        SELECT owner, name, count(*) FROM topics
+        WHERE (owner, name) IN (SELECT owner, name FROM topics GROUP BY owner, name HAVING count(*) > 1)
+            AND coalesce(deleted, 0) = 0 AND substr(id, 1, 5) <> 'push:'
+        GROUP BY owner, name HAVING count(*) > 1 ORDER BY owner, name LIMIT $1
+        """
     /// The texts of a table's rows that clients write.
     static func texts(of table: String) -> [String] {
         switch table {
@@ -104,6 +112,12 @@ extension SQLReading {
         try connection.first(SQL.hasTopics, [.text(owner), .int(Int64(count))]) { $0.int(0) } == 1
     }
 
+    func doubledTopicNames(limit: Int) throws(StoreError) -> [DoubledTopicName] {
+        try connection.all(SQL.doubledNames, [.int(Int64(limit))]) { row in
+            DoubledTopicName(owner: row.text(0), name: row.text(1), count: Int(row.int(2)))
+        }
+    }
+
     func storedBytes(
         of owner: String,
         from start: StorageCursor,
@@ -121,9 +135,11 @@ extension SQLReading {
 }
 
 extension SQLWriter {
+    func holdTopics(of owner: String) throws(StoreError) { try lock(name: "topics of " + owner) }
+
     /// How many an owner has is decided upon.
     func hasTopics(_ count: Int, owner: String) throws(StoreError) -> Bool {
-        try lock(name: "topics of " + owner)
+        try holdTopics(of: owner)
         return try SQLReader(session: session).hasTopics(count, owner: owner)
     }
 

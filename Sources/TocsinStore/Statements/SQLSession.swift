@@ -70,6 +70,8 @@ final class SQLWriter: SQLReading, StoreWriter {
     var isFenced = false
     /// Whether a write of the group asked for that.
     private(set) var wantsFence = false
+    /// Where the request came from whose write is performed now.
+    var origin: RequestOrigin?
     /// The group's in the journal.
     var serial: Int64?
     private var notes: [Note] = []

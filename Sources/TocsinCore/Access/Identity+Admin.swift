@@ -1,0 +1,4 @@
+extension Identity {
+    /// Whether the caller administers the server; nobody does by a token yet.
+    package var isAdmin: Bool { false }
+}

@@ -1,0 +1,39 @@
+/// Removes rows of the audit whose time is over, in small batches, so that no writer waits for
+/// long.
+package struct AuditReaper: Sendable {
+    private let store: any Store
+    private let time: any TimeSource
+    private let keptSeconds: Double
+    private let batch: Int
+
+    /// - Parameter batch: Rows removed at most in one transaction; other writes wait that long.
+    package init(store: any Store, time: any TimeSource, keptSeconds: Double, batch: Int = 500) {
+        self.store = store
+        self.time = time
+        self.keptSeconds = keptSeconds
+        self.batch = batch
+    }
+
+    /// Removes all that is due now; answers how many rows.
+    package func runOnce() async throws(ServiceError) -> Int {
+        let (limit, end) = (batch, time.now().adding(seconds: -keptSeconds))
+        var (total, removed) = (0, batch)
+        while removed == batch, !Task.isCancelled {
+            removed = try await store.writing { writer throws(StoreError) in
+                .success(try writer.removeAuditEvents(before: end, limit: limit))
+            }
+            total += removed
+        }
+        return total
+    }
+
+    /// Runs every hour.
+    package var task: PeriodicTask {
+        PeriodicTask(
+            everySeconds: 3600,
+            failure: "old rows of the audit could not be removed"
+        ) { () async throws(ServiceError) in
+            _ = try await runOnce()
+        }
+    }
+}
