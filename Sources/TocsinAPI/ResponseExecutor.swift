@@ -51,6 +51,7 @@ package final class ResponseExecutor: Sendable {
         ScheduledMessageResolvers.register(in: &map)
         UserSettingsResolvers.register(in: &map)
         AuditResolvers.register(in: &map)
+        SessionResolvers.register(in: &map)
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
                 try AWSScalars.checked(value, as: scalar)

@@ -14,12 +14,14 @@ package struct TokenAuthenticator: Authenticator {
 
     private let local: LocalTokens
     private let external: ExternalTokens?
-    private let store: any Store
-    private let time: any TimeSource
-    private let verified = VerifiedTokens()
+    let store: any Store
+    let time: any TimeSource
+    let verified = VerifiedTokens()
     /// Is told whom a token of the sign-in provider names, when it was
     /// verified anew; must not wait.
-    private let noted: @Sendable (Identity) -> Void
+    let noted: @Sendable (Identity) -> Void
+    /// Is told of each session that was verified anew; must not wait. nil: there are no sessions.
+    let sessionUsed: (@Sendable (Session) -> Void)?
 
     /// `external` is nil when no sign-in provider is configured.
     package init(
@@ -27,8 +29,10 @@ package struct TokenAuthenticator: Authenticator {
         external: ExternalTokens?,
         store: any Store,
         time: any TimeSource,
-        noted: @escaping @Sendable (Identity) -> Void = { _ in }
+        noted: @escaping @Sendable (Identity) -> Void = { _ in },
+        sessionUsed: (@Sendable (Session) -> Void)? = nil
     ) {
+        self.sessionUsed = sessionUsed
         self.noted = noted
         self.local = local
         self.external = external
@@ -70,18 +74,26 @@ package struct TokenAuthenticator: Authenticator {
     private func verify(_ token: String, _ digest: [UInt8], _ now: Timestamp) async -> AuthenticationResult {
         let generation = verified.generation
         do throws(TokenProblem) {
-            let identity =
-                token.hasPrefix(APIKey.prefix)
-                ? try await bearer(ofKey: APIKeyText.hexadecimal(digest), now: now)
-                : try await identity(of: try CompactToken(token), now: now)
-            let seconds = identity.tokenID == nil ? Self.externalMemorySeconds : Self.localMemorySeconds
-            let memoryEnd = now.adding(seconds: seconds)
-            let goodUntil = identity.expiresAt.map { min($0, memoryEnd) } ?? memoryEnd
-            verified.remember(identity, for: digest, until: goodUntil, generation: generation)
+            let identity: Identity
+            if token.hasPrefix(APIKey.prefix) {
+                identity = try await bearer(ofKey: APIKeyText.hexadecimal(digest), now: now)
+            } else if token.hasPrefix(Session.appPrefix) {
+                identity = try await self.identity(ofSession: token, .app, now: now)
+            } else {
+                identity = try await self.identity(of: try CompactToken(token), now: now)
+            }
+            remember(identity, digest, now, generation)
             return .identity(identity)
         } catch {
             return Self.result(of: error)
         }
+    }
+
+    func remember(_ identity: Identity, _ digest: [UInt8], _ now: Timestamp, _ generation: Int) {
+        let seconds = identity.tokenID == nil ? Self.externalMemorySeconds : Self.localMemorySeconds
+        let memoryEnd = now.adding(seconds: seconds)
+        let goodUntil = identity.expiresAt.map { min($0, memoryEnd) } ?? memoryEnd
+        verified.remember(identity, for: digest, until: goodUntil, generation: generation)
     }
 
     /// To be told of every event of the store: a revoked token or disabled
@@ -139,7 +151,7 @@ package struct TokenAuthenticator: Authenticator {
         return key.identity
     }
 
-    private static func result(of problem: TokenProblem) -> AuthenticationResult {
+    static func result(of problem: TokenProblem) -> AuthenticationResult {
         switch problem {
         case .malformed: .refused(.malformed)
         case .expired: .refused(.expired)

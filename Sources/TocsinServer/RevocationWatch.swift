@@ -58,10 +58,14 @@ struct RevocationWatch: Sendable {
     /// Looks once; while the store cannot be read, what was known stays.
     func look() async {
         do {
-            let (tokens, accounts, keys) = try await store.read { reader throws(StoreError) in
-                (try reader.revokedTokens(), try reader.disabledAccounts(), try reader.revokedAPIKeys())
+            let now = time.now()
+            let (tokens, accounts, keys, sessions) = try await store.read { reader throws(StoreError) in
+                (
+                    try reader.revokedTokens(), try reader.disabledAccounts(), try reader.revokedAPIKeys(),
+                    try reader.endedSessions(at: now)
+                )
             }
-            hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys))
+            hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys, sessions: sessions))
         } catch {
             logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
         }

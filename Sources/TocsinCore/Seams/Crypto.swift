@@ -34,6 +34,16 @@ package protocol Sealer: Sendable {
     func verified(_ text: String, scope: String) -> [UInt8]?
 }
 
+/// Makes and checks passwords' hashes, which takes long and much memory: a few at once.
+package protocol PasswordHashing: Sendable {
+    /// The text to store for a password; throws `limit` while too many wait.
+    func hash(_ password: String) async throws(ServiceError) -> String
+    /// Whether the password is the one stored as `text`; throws `limit` while too many wait.
+    func verify(_ password: String, against text: String) async throws(ServiceError) -> Bool
+    /// A new password that nobody can guess.
+    func makePassword() -> String
+}
+
 /// What a browser's subscription says of its keys (RFC 8291 §3).
 package struct WebPushReceiver: Sendable, Hashable {
     /// A point on P-256, uncompressed: 65 bytes.

@@ -50,10 +50,20 @@ struct WebSocketUpgrade {
         let opening = SocketOpening(
             queryString: request.queryString,
             offeredProtocols: offeredProtocols,
-            credentials: request.credentials,
+            credentials: credentials,
             limits: limits
         )
         return subprotocol.makeSession(opening)
+    }
+
+    /// What shows who opens the socket: a browser's session only where nothing else does.
+    private var credentials: Credentials {
+        var credentials = request.credentials
+        guard credentials.isEmpty, let cookies = request.head.connection.cookies,
+            case .shown(let secret) = cookies.evidence(ofUpgrade: request.fields)
+        else { return credentials }
+        credentials.cookie = secret
+        return credentials
     }
 
     /// The bytes that answer the handshake.

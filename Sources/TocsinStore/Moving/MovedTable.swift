@@ -40,11 +40,12 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("user_settings", by: "user_id"),
         MovedTable("used_nonces", by: "nonce"),
         MovedTable("audit_events", by: "at", "id"),
+        MovedTable("sessions", by: "id"),
     ]
 
     /// Tables that speak of this database alone.
     package static let staying: Set<String> = [
-        "migrations", "imports", "duties", "nodes", "node_events", "audit_retention",
+        "migrations", "imports", "duties", "nodes", "node_events", "audit_retention", "setup_code",
     ]
 
     /// The table of this name.
