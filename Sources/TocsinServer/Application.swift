@@ -20,6 +20,7 @@ package struct StartError: Error, Sendable, CustomStringConvertible {
 package final class Application: Sendable {
     private let process: ProcessPart
     private let store: StorePart
+    private let signIn: SignInPart
     private let access: AccessPart
     private let push: PushPart
     private let api: APIPart
@@ -44,9 +45,10 @@ package final class Application: Sendable {
         declarations.log(to: process.logger)
         let schema = declarations.schema
         store = try await StorePart(process, schema: schema)
-        access = try AccessPart(process, store: store, schema: schema)
+        signIn = SignInPart(process, store: store)
+        access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
         push = try PushPart(process, store: store, schema: schema)
-        api = APIPart(process, store: store, push: push, declarations: declarations)
+        api = APIPart(process, store: store, push: push, signIn: signIn, declarations: declarations)
         cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
         upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
         timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
@@ -54,6 +56,7 @@ package final class Application: Sendable {
         front = FrontPart(
             process,
             store: store,
+            signIn: signIn,
             access: access,
             push: push,
             api: api,
@@ -74,13 +77,14 @@ package final class Application: Sendable {
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
-        let (timers, audit) = (timers, audit)
+        let (timers, audit, signIn) = (timers, audit, signIn)
         await withDiscardingTaskGroup { group in
             group.addTask {
                 await store.prepare()
                 await store.reportTopicNames()
             }
             group.addTask { await access.revocations.run() }
+            group.addTask { await signIn.run() }
             group.addTask { await access.userFacts.run() }
             group.addTask { await feed.run() }
             group.addTask { await push.outbox.run() }

@@ -11,7 +11,7 @@ struct AccessPart: Sendable {
     let revoked = RevocationList()
     let revocations: RevocationWatch
 
-    init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
+    init(_ process: ProcessPart, store: StorePart, signIn: SignInPart, schema: APISchema) throws(StartError) {
         let time = process.time
         let userFacts = UserFactsKeeper(
             store: store.store,
@@ -20,10 +20,12 @@ struct AccessPart: Sendable {
         )
         let authenticator = TokenAuthenticator(
             local: LocalTokens(process.serverKey),
-            external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time),
+            external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time)
+                ?? Self.externalTokens(of: signIn.providers),
             store: store.store,
             time: time,
-            noted: userFacts.note
+            noted: userFacts.note,
+            sessionUsed: signIn.used
         )
         (self.userFacts, self.authenticator) = (userFacts, authenticator)
         store.hub.add(hearing: .accessEnded) { events in for event in events { authenticator.observe(event) } }
@@ -50,6 +52,16 @@ struct AccessPart: Sendable {
             keys: try keySource(signIn, http: http, time: time),
             provider: signIn.provider == "oidc" ? .oidc : .userPools,
             usernameClaims: signIn.usernameClaims
+        )
+    }
+
+    /// Tokens of the first sign-in provider, which stands for the user pool where nothing else does.
+    private static func externalTokens(of providers: ProviderSessions?) -> ExternalTokens? {
+        guard let first = providers?.signIns.all.first, first.provider.isUserPool else { return nil }
+        return ExternalTokens(
+            issuer: first.provider.issuer,
+            audiences: [first.provider.clientID],
+            keys: .discovered(first.discovery)
         )
     }
 
