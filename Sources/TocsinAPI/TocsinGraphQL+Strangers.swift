@@ -1,6 +1,6 @@
 import GraphQL
 import GraphQLTransport
-import TocsinCore
+package import TocsinCore
 
 // What is served to whoever shows nothing of who they are: signing in, and nothing else.
 extension TocsinGraphQL {

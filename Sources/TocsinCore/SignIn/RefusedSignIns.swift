@@ -105,7 +105,7 @@ package final class RefusedSignIns: Sendable {
         let subject = AuditSubject(kind: .session, id: refusal.user?.text ?? "none", owner: refusal.user?.text)
         var event = environment.audit(
             action: "session.refused",
-            by: .stranger,
+            by: AuditActor.stranger,
             on: subject,
             about: refusal.user,
             detail: detail,

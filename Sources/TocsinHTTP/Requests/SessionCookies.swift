@@ -1,3 +1,4 @@
+import GraphQLTransport
 import HTTPTypes
 
 /// Which cookie shows a browser's session, and when it counts (docs/security.md).
