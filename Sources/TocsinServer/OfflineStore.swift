@@ -16,6 +16,8 @@ package struct OfflineStore: Sendable {
     package let audit: AuditService
     let devices: DeviceService
     let store: SQLStore
+    /// Whether names of topics are their owner's only once.
+    let topicNamesAreUnique: Bool
     private let serverKey: ServerKey
     private let topics: ModelType
 
@@ -55,6 +57,7 @@ package struct OfflineStore: Sendable {
                 at: time.now()
             )
         )
+        topicNamesAreUnique = settings.models.topicNamesAreUnique
         serverKey = try data.serverKey()
         topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
         var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)

@@ -2,7 +2,7 @@ import Logging
 package import TocsinCore
 import TocsinStore
 
-/// Tells operators of names that several topics of one owner have, from before names were their own.
+/// Tells operators of names that several topics of one owner have, from before they were unique.
 ///
 /// Such topics go on working by id; by name they are ambiguous until one is renamed or deleted.
 package enum TopicNameReport {
@@ -33,8 +33,9 @@ package enum TopicNameReport {
 }
 
 extension OfflineStore {
-    /// A line for each name that several topics of one owner have.
+    /// A line for each name that several topics of one owner have, where that may not be.
     package func doubledTopicNames() async throws(ServiceError) -> [String] {
+        guard topicNamesAreUnique else { return [] }
         let doubled = try await store.reading(for: .server) { reader throws(StoreError) in
             try reader.doubledTopicNames(limit: TopicNameReport.most + 1)
         }

@@ -187,7 +187,7 @@ struct AuditSourceOptions: ParsableArguments {
 
     func run(_ work: (AuditFetch) async throws -> Void) async throws {
         let address = server ?? ProcessInfo.processInfo.environment["TOCSIN_URL"]
-        guard let address, store.dataDirectory == nil, store.database == nil else {
+        guard let address, !address.isEmpty, store.dataDirectory == nil, store.database == nil else {
             return try await runOnData(work)
         }
         let client = try ClientOptions.makeClient(server: address, token: token, caFile: caFile, flag: "--token")

@@ -68,6 +68,8 @@ class Server:
             "HOME": self.folder,
             "TOCSIN_DATA_DIR": os.path.join(self.folder, "data"),
             "TOCSIN_PORT": "0",
+            # One attack after the other makes topics of the same names.
+            "TOCSIN_TOPIC_NAMES": "any",
             **(settings or {}),
         }
         if postgres:

@@ -201,7 +201,7 @@ struct GatewayTests {
 
     @Test("a token for one topic publishes to it by any of its names; a name of two topics is refused")
     func names() async throws {
-        try await Installation.run { installation in
+        try await Installation.run(prepare: { $0.environment["TOCSIN_TOPIC_NAMES"] = "any" }) { installation in
             let ada = try await installation.addUser("ada")
             for body in [#"{"id": "t", "name": "alerts"}"#, #"{"id": "u", "name": "twin"}"#] {
                 let made = Case("POST /tcm/create-topic", body, 201)

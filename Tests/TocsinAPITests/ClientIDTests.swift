@@ -5,7 +5,7 @@ import TocsinCore
 @Suite("Ids that clients choose")
 struct ClientIDTests {
     private static let documents = [
-        "mutation($id: ID) { r: createTopic(input: { id: $id, name: \"n\" }) { id } }",
+        "mutation($id: ID) { r: createTopic(input: { id: $id, name: \"a topic\" }) { id } }",
         "mutation($id: ID) { r: createMessage(input: { id: $id, topicId: \"TOPIC\", type: 1, title: \"t\", body: \"b\" }) { id } }",
     ]
 

@@ -46,7 +46,7 @@ struct SyncConcurrencyTests {
                         ? "mutation($i: CreateTopicInput!) { createTopic(input: $i) { id } }"
                         : "mutation($i: UpdateTopicInput!) { updateTopic(input: $i) { id } }"
                     let input: JSONValue =
-                        number < 4 ? ["id": id, "name": "n"] : ["id": id, "name": "m", "_version": version]
+                        number < 4 ? ["id": id, "name": id] : ["id": id, "arn": "arn:m", "_version": version]
                     let response = try await api.run(query, ["i": input])
                     #expect(response["errors"] == nil, "\(response.serializedString())")
                 }

@@ -64,7 +64,7 @@ package protocol QueuedWrite: AnyObject, Sendable {
     /// Whether its caller still waits for it; a write that is given up before its turn is never
     /// begun.
     var isWanted: Bool { get }
-    /// Where the request came from that asked for it; nil where that is not known or does not matter.
+    /// Where the request came from that asked for it; nil where that is not known.
     var origin: RequestOrigin? { get }
     /// Whether the other, which follows this in the group, can be performed in one batch with this.
     func isJoined(by other: any QueuedWrite) -> Bool

@@ -236,7 +236,7 @@ package struct ModelService: Sendable {
             case .failure(let refusal): return .failure(refusal)
             case .success(.updated(let record)):
                 if model.name == "Topic" {
-                    let names = TopicNames(model)
+                    let names = TopicNames(model, environment.models)
                     let taken = try names?.refusal(of: record, was: stored, caller: caller, writer)
                     if let taken { return .failure(taken) }
                 }

@@ -30,6 +30,9 @@ package struct ModelSettings: Sendable, Hashable {
     /// Between two rounds of the reaper.
     package var reaperSeconds = 3600.0
 
+    /// Whether an owner gives each name to one topic alone; on AWS to as many as they like.
+    package var topicNamesAreUnique = true
+
     /// Behaves as Amplify's backend, but for what the defaults above say.
     package init() {}
 }

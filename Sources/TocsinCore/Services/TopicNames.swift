@@ -7,9 +7,11 @@ struct TopicNames {
     private let owner: Int
     private let name: Int
 
-    /// nil where topics have no names or owners that could be compared.
-    init?(_ model: ModelType) {
-        guard let owner = model.position(of: "owner"), let name = model.position(of: "name") else { return nil }
+    /// nil where any name may be given, or topics have no names or owners that could be compared.
+    init?(_ model: ModelType, _ settings: ModelSettings) {
+        guard settings.topicNamesAreUnique, let owner = model.position(of: "owner"),
+            let name = model.position(of: "name")
+        else { return nil }
         (self.model, self.owner, self.name) = (model, owner, name)
     }
 

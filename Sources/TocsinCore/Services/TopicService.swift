@@ -69,13 +69,17 @@ package struct TopicService: Sendable {
         }
     }
 
-    /// The refusal of a name that another topic of the owner has; a repeat of a create is no new topic.
+    /// The refusal of a name that another topic of the owner has.
+    ///
+    /// A repeat of a create makes no new topic.
     private func nameTaken(
         by topic: Record,
         _ caller: Identity,
         _ writer: any StoreWriter
     ) throws(StoreError) -> ServiceError? {
-        guard let taken = try TopicNames(model)?.refusal(of: topic, caller: caller, writer) else { return nil }
+        guard let taken = try TopicNames(model, environment.models)?.refusal(of: topic, caller: caller, writer) else {
+            return nil
+        }
         return try writer.unlocked.records(model, ids: [topic.id], where: .always).isEmpty ? taken : nil
     }
 

@@ -63,7 +63,10 @@ struct StorePart: Sendable {
     }
 
     /// Says in the log which names several topics of one owner have.
-    func reportTopicNames() async { await TopicNameReport.write(store, to: logger) }
+    func reportTopicNames() async {
+        guard environment.models.topicNamesAreUnique else { return }
+        await TopicNameReport.write(store, to: logger)
+    }
 
     /// Measures what owners have stored, until it is cancelled.
     func measure() async {

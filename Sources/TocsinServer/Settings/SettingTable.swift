@@ -173,6 +173,12 @@ extension SettingTable {
             \.models.takesAbsentVersion,
             "Whether an update without _version applies to what is stored, and not to version 0."
         ),
+        .choice(
+            "topic-names",
+            \.models.topicNameRule,
+            ["unique", "any"],
+            "Names of an owner's topics. unique: each is given once; any: as often as it is asked for, as on AWS."
+        ),
         .seconds(
             "tombstone-seconds",
             \.models.tombstoneSeconds,
@@ -201,6 +207,12 @@ extension SettingTable {
 }
 
 extension ModelSettings {
+    /// The rule of topics' names as settings spell it.
+    fileprivate var topicNameRule: String {
+        get { topicNamesAreUnique ? "unique" : "any" }
+        set { topicNamesAreUnique = newValue == "unique" }
+    }
+
     /// The handler as settings spell it.
     fileprivate var conflictHandlerName: String {
         get { conflictHandler.rawValue.lowercased() }

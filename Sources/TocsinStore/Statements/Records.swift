@@ -9,8 +9,9 @@ private enum SQL {
                 (SELECT 1 FROM topics WHERE owner = $1 AND coalesce(deleted, 0) = 0 LIMIT $2) AS part) < $2 THEN 0
             ELSE 1 END
         """
-    /// The index has owner and name, and finds the few candidates whose rows are looked at; the topics
-    /// of direct pushes are not people's.
+    /// The index has owner and name, and finds the few candidates whose rows are looked at.
+    ///
+    /// The topics of direct pushes are not people's.
     static let doubledNames = """
         SELECT owner, name, count(*) FROM topics
         WHERE (owner, name) IN (SELECT owner, name FROM topics GROUP BY owner, name HAVING count(*) > 1)

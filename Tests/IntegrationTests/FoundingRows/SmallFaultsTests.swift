@@ -21,7 +21,7 @@ struct SmallFaultsTests {
 
     @Test("a name that two topics have is refused by publish with both ids, and nothing is published")
     func ambiguousName() async throws {
-        try await Installation.run { installation in
+        try await Installation.run(prepare: { $0.environment["TOCSIN_TOPIC_NAMES"] = "any" }) { installation in
             let token = try await installation.addUser("ada")
             for id in ["one", "two"] {
                 let made = "mutation { createTopic(input: { id: \"\(id)\", name: \"alerts\" }) { id } }"

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import Testing
+import TocsinClient
 
 @Suite("Who changed what", .timeLimit(.minutes(5)))
 struct AuditTests {
@@ -21,6 +22,14 @@ struct AuditTests {
                 ["--json", #"{"name": "builds"}"#]
             )
             #expect(routed.status == 201, "\(routed)")
+            let again = try await installation.http(
+                "/tcm/create-topic",
+                token: token,
+                ["--json", #"{"name": "builds"}"#]
+            )
+            #expect(again.status == 409, "a name is given once: \(again)")
+            let builds = try routed.json["topic"]?["id"]?.stringValue ?? "no id"
+            #expect(again.body.contains("CONFLICT") && again.body.contains(builds), "\(again)")
             let phone = Phone.firstIOS
             let register = "mutation { registerPushToken(token: \"\(phone)\", platform: \"ios\") { userId } }"
             #expect(try await installation.curl(register, token: token)["errors"] == nil)

@@ -34,7 +34,9 @@ struct OlderDump {
     private mutating func leaveOut(_ migration: Migration) {
         for line in migration.text.split(separator: "\n") {
             let words = line.split(separator: " ").map(String.init)
-            if words.starts(with: ["CREATE", "TABLE"]), words.count > 2 { missingTables.insert(words[2]) }
+            if words.starts(with: ["CREATE", "TABLE"]), words.count > 2, MovedTable.named(words[2]) != nil {
+                missingTables.insert(words[2])
+            }
             if words.starts(with: ["ALTER", "TABLE"]), words.count > 5, words[3...4] == ["ADD", "COLUMN"] {
                 missingColumns[words[2], default: []].insert(words[5])
             }

@@ -7,7 +7,7 @@ import TocsinCore
 import TocsinStore
 
 @Suite("The audit over GraphQL")
-struct AuditTests {
+struct AuditAPITests {
     private static let bob = APIHarness.identity("bob")
     private static let query = """
         query($filter: AuditEventFilter, $limit: Int, $next: String) {
