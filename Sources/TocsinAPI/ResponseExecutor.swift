@@ -52,6 +52,10 @@ package final class ResponseExecutor: Sendable {
         UserSettingsResolvers.register(in: &map)
         AuditResolvers.register(in: &map)
         SessionResolvers.register(in: &map)
+        if schema.hasPeople {
+            PeopleResolvers.register(in: &map)
+            GroupResolvers.register(in: &map)
+        }
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
                 try AWSScalars.checked(value, as: scalar)

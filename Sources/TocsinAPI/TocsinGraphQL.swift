@@ -108,6 +108,9 @@ package final class TocsinGraphQL: GraphQLService {
     /// Whether the caller's token, key or account was revoked after it was verified.
     package func hasLostAccess(_ caller: Identity) -> Bool { revoked.covers(caller) }
 
+    /// Whether the caller's groups have changed since the credentials were verified.
+    package func hasOutdatedRights(_ caller: Identity) -> Bool { revoked.knowsNewerRights(than: caller) }
+
     /// What clients learn of the server with the acknowledgement.
     package var welcome: JSONObject { ServerInfo.members }
 
@@ -220,6 +223,10 @@ package final class TocsinGraphQL: GraphQLService {
         return (requested.text, plan)
     }
 
+    static let outdated = GraphQLError(
+        .unavailable,
+        "Your groups have changed just now. Connect again, and subscribe again."
+    )
     static let ended = GraphQLError(.unauthenticated, AuthenticationRefusal.revoked.rawValue)
 }
 

@@ -32,13 +32,14 @@ extension TokenAuthenticator {
     ) async throws(TokenProblem) -> Identity {
         guard let sessionUsed, secret.utf8.count <= SessionSecretText.maximumBytes else { throw .notAuthorized }
         let digest = SessionSecretText().digest(of: secret)
-        let (session, account): (Session?, Account?)
+        let (session, account, groups): (Session?, Account?, [Group])
         do throws(StoreError) {
             // Made-up secrets take turns as few owners do, as made-up keys.
-            (session, account) = try await store.read(for: .owner("session \(digest.prefix(2))")) {
+            (session, account, groups) = try await store.read(for: .owner("session \(digest.prefix(2))")) {
                 (reader) throws(StoreError) in
-                guard let session = try reader.session(digest: digest) else { return (nil, nil) }
-                return (session, try reader.account(session.userID))
+                guard let session = try reader.session(digest: digest) else { return (nil, nil, []) }
+                let user = session.userID
+                return (session, try reader.account(user), try reader.groups(of: [user])[user] ?? [])
             }
         } catch {
             throw .unavailable(reason: error.description)
@@ -46,20 +47,20 @@ extension TokenAuthenticator {
         guard let session, session.kind == kind, session.isShown(by: digest, at: now) else { throw .notAuthorized }
         guard session.endedAt == nil else { throw .revoked }
         guard session.isGood(at: now) else { throw .expired }
+        let identity = Identity(session, claimedGroups: claimedGroups.subjects(in: session.claims))
         if session.provider == nil {
             guard let account, account.name == session.username else { throw .notAuthorized }
             guard !account.isDisabled else { throw .revoked }
-        } else {
-            guard account == nil else { throw .notAuthorized }
+            sessionUsed(session)
+            noted(identity)
+            return identity.with(groups: groups.map(\.name), isAdmin: account.isAdmin, asOf: account.rightsChangedAt)
         }
+        guard account == nil else { throw .notAuthorized }
         sessionUsed(session)
-        let identity = Identity(session)
-        if session.provider != nil {
-            // Noted as of an external token: the person has no account that says it.
-            var facts = identity
-            facts.tokenID = nil
-            noted(facts)
-        }
-        return identity
+        // Noted as of an external token: the person has no account that says it.
+        var facts = identity
+        facts.tokenID = nil
+        noted(facts)
+        return identity.with(groups: [], isAdmin: session.isAdmin, asOf: nil)
     }
 }

@@ -17,11 +17,12 @@ package struct TokenAuthenticator: Authenticator {
     let store: any Store
     let time: any TimeSource
     let verified = VerifiedTokens()
-    /// Is told whom a token of the sign-in provider names, when it was
-    /// verified anew; must not wait.
+    /// Is told whom a token names, when it was verified anew; must not wait.
     let noted: @Sendable (Identity) -> Void
     /// Is told of each session that was verified anew; must not wait. nil: there are no sessions.
     let sessionUsed: (@Sendable (Session) -> Void)?
+    /// How the groups of people of sign-in providers are taken.
+    let claimedGroups: ClaimedGroups
 
     /// `external` is nil when no sign-in provider is configured.
     package init(
@@ -30,9 +31,10 @@ package struct TokenAuthenticator: Authenticator {
         store: any Store,
         time: any TimeSource,
         noted: @escaping @Sendable (Identity) -> Void = { _ in },
-        sessionUsed: (@Sendable (Session) -> Void)? = nil
+        sessionUsed: (@Sendable (Session) -> Void)? = nil,
+        claimedGroups: ClaimedGroups = ClaimedGroups()
     ) {
-        self.sessionUsed = sessionUsed
+        (self.sessionUsed, self.claimedGroups) = (sessionUsed, claimedGroups)
         self.noted = noted
         self.local = local
         self.external = external
@@ -97,17 +99,21 @@ package struct TokenAuthenticator: Authenticator {
     }
 
     /// To be told of every event of the store: a revoked token or disabled
-    /// user is forgotten at once.
+    /// user is forgotten at once, and so are the groups that somebody had.
     package func observe(_ event: DomainEvent) {
-        guard case .accessEnded(let user, let token) = event else { return }
-        verified.forget(user, token)
+        switch event {
+        case .accessEnded(let user, let token): verified.forget(user, token)
+        case .rightsChanged(let user, let moment): verified.forget(user, before: moment)
+        default: return
+        }
     }
 
     private func identity(of token: CompactToken, now: Timestamp) async throws(TokenProblem) -> Identity {
         switch token.claims["iss"]?.stringValue {
         case LocalTokens.issuer?:
-            let identity = try local.claimedIdentity(of: token, now: now)
-            try await local.confirm(identity, in: store, now: now)
+            let claimed = try local.claimedIdentity(of: token, now: now)
+            let identity = try await local.confirmed(claimed, in: store, now: now)
+            noted(identity)
             return identity
         case let issuer?:
             guard let external, external.issuer == issuer else { throw .notAuthorized }

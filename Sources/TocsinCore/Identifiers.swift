@@ -28,6 +28,8 @@ package enum UserKind {}
 package enum DeliveryKind {}
 /// Marks identifiers of tokens and API keys.
 package enum TokenKind {}
+/// Marks identifiers of groups.
+package enum GroupKind {}
 
 /// Names a topic; up to 64 characters when a client chose it.
 package typealias TopicID = Identifier<TopicKind>
@@ -41,6 +43,8 @@ package typealias UserID = Identifier<UserKind>
 package typealias DeliveryID = Identifier<DeliveryKind>
 /// Names a token (its `jti`) or an API key.
 package typealias TokenID = Identifier<TokenKind>
+/// Names a local group, whatever it is called.
+package typealias GroupID = Identifier<GroupKind>
 
 /// Number of a message in its topic: dense from 1, in order of commit.
 package typealias MessageNumber = Int64

@@ -32,6 +32,8 @@ package final class Application: Sendable {
     private let front: FrontPart
     /// What runs from start to stop.
     private let work = Mutex<Task<Void, Never>?>(nil)
+    /// Tells the set-up code, once the address is known.
+    private let setup = Mutex<Task<Void, Never>?>(nil)
     /// How long the database is waited for at a stop, once requests and pushes have had their time.
     private static let databaseSeconds = 2
 
@@ -71,7 +73,19 @@ package final class Application: Sendable {
         try await cluster?.start()
         await access.revocations.look()
         work.withLock { $0 = Task { await run() } }
-        return try await front.listen()
+        let address = try await front.listen()
+        let (signIn, process) = (signIn, process)
+        setup.withLock {
+            $0 = Task {
+                await signIn.tellSetupCode(
+                    address: address,
+                    publicURL: process.settings.server.publicURL,
+                    to: process.logger,
+                    time: process.time
+                )
+            }
+        }
+        return address
     }
 
     /// Runs what works beside requests, until it is cancelled.
@@ -117,6 +131,9 @@ package final class Application: Sendable {
         push.webhooks.stop()
         api.feed.stop()
         await front.server.shutdown(graceSeconds: grace)
+        let setup = self.setup.withLock { $0.take() }
+        setup?.cancel()
+        await setup?.value
         let work = self.work.withLock { $0.take() }
         work?.cancel()
         await work?.value

@@ -55,6 +55,12 @@ struct Declarations {
         for reason in warnings {
             logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
         }
+        if let conflict = schema.peopleConflict {
+            logger.notice(
+                "the API of people and groups is left out, for the model file needs one of its names",
+                metadata: ["reason": "\(conflict)"]
+            )
+        }
         guard documents.trustedCount > 0 else { return }
         logger.info(
             "trusted documents are known",

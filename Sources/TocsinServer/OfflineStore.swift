@@ -8,6 +8,10 @@ package import TocsinStore
 package struct OfflineStore: Sendable {
     /// Local accounts and their tokens.
     package let accounts: AccountService
+    /// Local users.
+    package let people: PeopleService
+    /// Local groups.
+    package let groups: GroupService
     /// API keys.
     package let keys: KeyService
     /// Devices and memberships of anybody.
@@ -62,6 +66,9 @@ package struct OfflineStore: Sendable {
         topics = try SchemaLoading.load(path: settings.server.schemaPath).topics
         var environment = ServiceEnvironment(store: store, time: time, identifiers: identifiers)
         environment.operatorName = DataAccess.systemAccount
+        environment.passwords = PasswordGate()
+        people = PeopleService(environment: environment)
+        groups = GroupService(environment: environment)
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)
         audit = AuditService(environment: environment)
@@ -144,8 +151,8 @@ package struct OfflineStore: Sendable {
 
     private static func sentence(for error: ServiceError) -> String {
         switch error {
-        case .badInput(let text), .badRequest(let text, _), .limit(let text), .internal(let text),
-            .badCursor(let text, _), .cursorExpired(let text, _), .proofRefused(let text), .unauthenticated(let text),
+        case .badInput(let text), .conflicting(let text), .badRequest(let text, _), .limit(let text),
+            .internal(let text), .badCursor(let text, _), .cursorExpired(let text, _), .proofRefused(let text), .unauthenticated(let text),
             .tooManyTries(let text, _):
             text
         case .uncertain(let reason): "The outcome is unknown: \(reason)."

@@ -2,12 +2,18 @@ import Logging
 import Synchronization
 import TocsinCore
 
-/// Looks for tokens and API keys revoked and users disabled by commands beside the server, and
-/// tells everybody inside it.
+/// Looks for tokens and API keys revoked, users disabled and groups changed by commands beside the
+/// server, and tells everybody inside it.
 struct RevocationWatch: Sendable {
     /// Rings when access has ended.
     private final class Alarm: Sendable {
         let isRung = Atomic(true)
+    }
+
+    /// The time of the newest change of rights that was read; rights are read a while back from it,
+    /// for those that were committed late.
+    private final class Newest: Sendable {
+        let change = Mutex(Timestamp(milliseconds: 0))
     }
 
     private let store: any Store
@@ -16,6 +22,8 @@ struct RevocationWatch: Sendable {
     private let time: any TimeSource
     private let logger: Logger
     private let alarm = Alarm()
+    private let newest = Newest()
+    private static let lateSeconds = 60.0
     /// Looks that may be left out while nothing was told.
     private let quietLooks: Int
 
@@ -59,13 +67,16 @@ struct RevocationWatch: Sendable {
     func look() async {
         do {
             let now = time.now()
-            let (tokens, accounts, keys, sessions) = try await store.read { reader throws(StoreError) in
+            let since = newest.change.withLock(\.self).adding(seconds: -Self.lateSeconds)
+            let (tokens, accounts, keys, rights, sessions) = try await store.read { reader throws(StoreError) in
                 (
                     try reader.revokedTokens(), try reader.disabledAccounts(), try reader.revokedAPIKeys(),
-                    try reader.endedSessions(at: now)
+                    try reader.rightsChanged(since: since), try reader.endedSessions(at: now)
                 )
             }
-            hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys, sessions: sessions))
+            newest.change.withLock { newest in newest = rights.values.max().map { max(newest, $0) } ?? newest }
+            let ended = list.replace(tokens: tokens, accounts: accounts, keys: keys, sessions: sessions)
+            hub.publish(ended + list.note(rights))
         } catch {
             logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
         }

@@ -18,8 +18,9 @@ struct Tocsin: AsyncParsableCommand {
             CommandGroup(
                 name: "Server",
                 subcommands: [
-                    ServeCommand.self, UserCommand.self, TokenCommand.self, KeyCommand.self, DeviceCommand.self,
-                    MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self, ExportCommand.self,
+                    ServeCommand.self, UserCommand.self, GroupCommand.self, TokenCommand.self, KeyCommand.self,
+                    DeviceCommand.self, MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self,
+                    ExportCommand.self,
                     ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self, SchemaCommand.self,
                     GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
                 ]

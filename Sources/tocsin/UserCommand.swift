@@ -1,16 +1,16 @@
 import ArgumentParser
 import Glibc
 import JSON
-import TocsinAuth
 import TocsinCore
 import TocsinServer
 
-/// The command `tocsin user add | list | disable | enable`.
+/// The command `tocsin user add | list | disable | enable | admin | password`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
         abstract: "Manage local users.",
-        subcommands: [Add.self, List.self, Disable.self, Enable.self]
+        discussion: "People whose sign-in provider is elsewhere are managed there, and are not listed.",
+        subcommands: [Add.self, List.self, Disable.self, Enable.self, Admin.self, Password.self]
     )
 
     struct Add: AsyncParsableCommand {
@@ -18,9 +18,11 @@ struct UserCommand: AsyncParsableCommand {
             abstract: "Add a user.",
             discussion: """
                 A user works with tokens (`tocsin token create`); a password is optional and is read from a prompt with
-                --password, or from standard input with --password-stdin.
+                --password, or from standard input with --password-stdin. An admin manages people and groups over GraphQL.
 
                   tocsin user add alice
+                  tocsin user add carol --admin
+                  tocsin user add robot --service --managed-by alice
                 """
         )
 
@@ -28,36 +30,63 @@ struct UserCommand: AsyncParsableCommand {
         @Flag(help: "Ask for a password.") var password = false
         @Flag(name: .customLong("password-stdin"), help: "Read the password from standard input.") var passwordStdin =
             false
+        @Flag(help: "The user manages people and groups.") var admin = false
+        @Flag(help: "The account is a program's: it has no password.") var service = false
+        @Option(help: "Who looks after a service account: a user's name or id, or a group's name.") var managedBy:
+            String?
         @OptionGroup var store: StoreOptions
 
+        func validate() throws {
+            guard service == (managedBy != nil) else {
+                throw ValidationError("--service and --managed-by are given together.")
+            }
+            guard !service || !(admin || password || passwordStdin) else {
+                throw ValidationError("A service account has no password and is no admin.")
+            }
+        }
+
         func run() async throws {
-            let hash = try password || passwordStdin ? PasswordHash.make(PasswordInput.read(prompting: password)) : nil
+            let text = try password || passwordStdin ? PasswordInput.read(prompting: password) : nil
             try await OfflineStore.run(store, mayCreate: true) { tool throws(ServiceError) in
-                let account = try await tool.accounts.add(name: name, passwordHash: hash)
-                print("Added user \(account.name).")
+                if let managedBy {
+                    let account = try await tool.people.addService(name: name, managedBy: managedBy, by: .shell)
+                    return print("Added service account \(account.name).")
+                }
+                let account = try await tool.people.add(name: name, password: text, isAdmin: admin, by: .shell)
+                print("Added \(admin ? "admin" : "user") \(account.name).")
             }
         }
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List users.")
+        static let configuration = CommandConfiguration(
+            abstract: "List users: name, whether active or disabled, and what else they are."
+        )
 
         @Flag(help: "One JSON object a line.") var json = false
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
             try await OfflineStore.run(store) { tool throws(ServiceError) in
-                for account in try await tool.accounts.accounts() {
-                    print(json ? line(account) : "\(account.name)\t\(account.isDisabled ? "disabled" : "active")")
-                }
+                for account in try await tool.accounts.accounts() { print(json ? line(account) : row(account)) }
             }
         }
 
+        private func row(_ account: Account) -> String {
+            let name = Terminal.harmless(account.name)
+            let kind = account.kind == .service ? "\tservice account" : account.isAdmin ? "\tadmin" : ""
+            return "\(name)\t\(account.isDisabled ? "disabled" : "active")\(kind)"
+        }
+
         private func line(_ account: Account) -> String {
-            JSONValue.object([
-                "id": .string(account.id.text), "name": .string(account.name),
-                "disabled": .bool(account.isDisabled), "createdAt": .string(account.createdAt.iso8601),
-            ]).serializedString()
+            var line: JSONObject = [
+                "id": .string(account.id.text), "name": .string(account.name), "kind": .string(account.kind.rawValue),
+                "admin": .bool(account.isAdmin), "disabled": .bool(account.isDisabled),
+                "createdAt": .string(account.createdAt.iso8601),
+            ]
+            line["lastSeenAt"] = account.lastSeenAt.map { .string($0.iso8601) }
+            line["managedBy"] = account.manager.map { .string($0.text) }
+            return JSONValue.object(line).serializedString()
         }
     }
 
@@ -92,6 +121,60 @@ struct UserCommand: AsyncParsableCommand {
             }
         }
     }
+
+    struct Admin: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a user an admin, who manages people and groups; --off ends that.",
+            discussion: """
+                  tocsin user admin alice
+                  tocsin user admin alice --off
+                """
+        )
+
+        @Argument(help: "The user's name or id.") var name: String
+        @Flag(help: "The user is no admin any more, even the last one.") var off = false
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
+                let account = try await tool.people.set(UserReference(name), isAdmin: !off, by: .shell)
+                print("User \(account.name) is \(account.isAdmin ? "an admin" : "no admin").")
+            }
+        }
+    }
+
+    struct Password: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Set a user's password: asked for, or read with --stdin, or made with --generate.",
+            discussion: """
+                A password has 10 characters to 1 KiB and is not the user's name. With --generate it is printed once.
+
+                  tocsin user password alice --generate
+                """
+        )
+
+        @Argument(help: "The user's name or id.") var name: String
+        @Flag(help: "Read the password from standard input.") var stdin = false
+        @Flag(help: "Make a random password and print it.") var generate = false
+        @OptionGroup var store: StoreOptions
+
+        func validate() throws {
+            guard !(stdin && generate) else { throw ValidationError("Give --stdin or --generate, not both.") }
+        }
+
+        func run() async throws {
+            let text = generate ? nil : try PasswordInput.read(prompting: !stdin)
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
+                let user = UserReference(name)
+                if let text {
+                    let account = try await tool.people.setPassword(of: user, to: text, by: .shell)
+                    print("Set the password of \(account.name).")
+                } else {
+                    print(try await tool.people.resetPassword(of: user, by: .shell).password)
+                }
+            }
+        }
+    }
 }
 
 /// Reads a password from a prompt without echo, or from standard input.
@@ -103,7 +186,7 @@ private enum PasswordInput {
         } else {
             text = readLine(strippingNewline: true)
         }
-        guard let text, text.utf8.count >= 8 else { throw CommandFailure("A password has at least 8 characters.") }
+        guard let text else { throw CommandFailure("No password was given.") }
         return text
     }
 }

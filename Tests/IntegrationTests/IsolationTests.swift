@@ -78,7 +78,9 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE` and `TOKEN` stand for what is ada's, or nobody's.
+    private static let user = "{ id name admin disabled groups createdAt }"
+
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `TOKEN`, `USER` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -111,6 +113,19 @@ struct Probe {
         ),
         write("updateScheduledMessage", #"input: { id: "SCHEDULE", name: "taken" }"#, "{ id name owner }"),
         write("deleteScheduledMessage", #"input: { id: "SCHEDULE" }"#, "{ id name owner }"),
+        read("users", "", "{ items \(user) nextToken }"),
+        read("user", #"(name: "USER")"#, user),
+        read("groups", "", "{ items { id name } nextToken }"),
+        read("group", #"(name: "GROUP")"#, "{ id name members { items { name } } }"),
+        write("createUser", #"name: "USER""#, user),
+        write("createServiceAccount", #"name: "robot", managedBy: "USER""#, user),
+        write("setUserDisabled", #"id: "USERID", disabled: true"#, user),
+        write("setAdmin", #"id: "USERID", admin: true"#, user),
+        write("resetPassword", #"id: "USERID""#, "{ password user { name } }"),
+        write("createGroup", #"name: "GROUP""#, "{ id name }"),
+        write("deleteGroup", #"id: "GROUPID""#, "{ id name }"),
+        write("addGroupMember", #"groupId: "GROUPID", user: "USER""#, "{ id name }"),
+        write("removeGroupMember", #"groupId: "GROUPID", user: "USER""#, "{ id name }"),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -138,6 +153,7 @@ struct Probe {
         "mySettings": "Is about who asks, and takes no id.",
         "setMySettings": "Is about who asks, and takes no id.",
         "doNotDisturb": "Is about who asks, and takes no id.",
+        "setPassword": "Is about who asks, and takes no id.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]
 }
@@ -147,6 +163,8 @@ private struct Targets {
     let scene: Scene
     private let messageID: String
     private let scheduleID: String
+    private let groupID: String
+    private let userID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -166,6 +184,12 @@ private struct Targets {
             token: scene.ada
         )
         scheduleID = try #require(schedule["data"]?["createScheduledMessage"]?["id"]?.stringValue, "\(schedule)")
+        try await scene.installation.administer(["group", "create", "oncall"])
+        try await scene.installation.administer(["group", "add", "oncall", "ada"])
+        let group = try await scene.installation.administer(["group", "list", "--json"])
+        groupID = try #require(try JSONParser.parse(group)["id"]?.stringValue)
+        let me = try await scene.installation.curl("{ me { userId } }", token: scene.ada)
+        userID = try #require(me["data"]?["me"]?["userId"]?.stringValue, "\(me)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -175,6 +199,9 @@ private struct Targets {
             ("TOPIC", isThere ? scene.topicID : "01900000-0000-7000-8000-000000000001"),
             ("MESSAGE", isThere ? messageID : "01900000-0000-7000-8000-000000000002"),
             ("SCHEDULE", isThere ? scheduleID : "01900000-0000-7000-8000-000000000003"),
+            ("USERID", isThere ? userID : "01900000-0000-7000-8000-000000000004"),
+            ("GROUPID", isThere ? groupID : "01900000-0000-7000-8000-000000000005"),
+            ("USER", isThere ? "ada" : "nobody"), ("GROUP", isThere ? "oncall" : "nogroup"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -194,7 +221,7 @@ private struct Targets {
         let query = """
             { listTopics { items { id name arn owner updatedAt _version _deleted } }
               listMessages { items { id number title body owner updatedAt _version deliverySummary { accepted } } }
-              devices { id token active disabledReason } memberships { topicId userId push } me { notifications }
+              devices { id token active disabledReason } memberships { topicId userId push } me { notifications groups admin }
               listScheduledMessages { items { id name enabled owner updatedAt } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)

@@ -64,6 +64,7 @@ final class APIHarness: Sendable {
             storage: OwnerStorage(bytes: storageBytes, time: time)
         )
         environment.zones = TestZones()
+        environment.passwords = PasswordGate()
         environment.registrationProofs = proofs.map { [refusals] mode in
             RegistrationProofs(
                 mode: mode,

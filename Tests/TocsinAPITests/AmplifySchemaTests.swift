@@ -127,7 +127,7 @@ struct AmplifySchemaTests {
         #expect(required.isEmpty)
     }
 
-    /// What `schema/tocsin.graphql` adds to the roots, and what is optional in it for Amplify's
+    /// What `schema/tocsin.graphql` and `schema/people.graphql` add to the roots, and what is optional in it for Amplify's
     /// clients.
     private static let own: [String: [String]] = {
         let text = (try? Self.ownSchema()) ?? ""
@@ -144,7 +144,10 @@ struct AmplifySchemaTests {
     private static func ownSchema() throws -> String {
         let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        return try String(contentsOf: package.appending(path: "schema/tocsin.graphql"), encoding: .utf8)
+        return try ["tocsin", "people"].map { name in
+            try String(contentsOf: package.appending(path: "schema/\(name).graphql"), encoding: .utf8)
+        }
+        .joined(separator: "\n")
     }
 }
 

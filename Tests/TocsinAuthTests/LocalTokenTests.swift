@@ -89,6 +89,43 @@ struct LocalTokenTests {
         }
     }
 
+    @Test("a token gives its user's groups and flag, and those of before are forgotten when the change is told")
+    func groups() async throws {
+        let world = try await World(nil)
+        let token = try await Self.issued(world)
+        guard case .identity(let before) = await world.result(token) else {
+            return Issue.record("The token is refused.")
+        }
+        #expect(before.groups.isEmpty && !before.isAdmin)
+        let change = try await world.store.write { writer throws(StoreError) in
+            let group = Group(
+                id: GroupID("g"),
+                name: "ops",
+                description: nil,
+                createdBy: nil,
+                createdAt: Timestamp(milliseconds: 0)
+            )
+            try writer.save(group)
+            _ = try writer.add(Self.alice.id, to: group.id, at: Timestamp(milliseconds: 1))
+            var alice = Self.alice
+            alice.isAdmin = true
+            try writer.save(alice)
+            return try writer.changeRights(of: alice.id, at: Timestamp(milliseconds: 5))
+        }
+        let moment = try #require(change)
+        #expect(world.recognized(token) == before)
+        world.authenticator.observe(.rightsChanged(UserID("bob"), at: moment))
+        #expect(world.recognized(token) == before)
+        world.authenticator.observe(.rightsChanged(Self.alice.id, at: moment))
+        #expect(world.recognized(token) == nil)
+        guard case .identity(let after) = await world.result(token) else {
+            return Issue.record("The token is refused.")
+        }
+        #expect(after.groups == ["ops"] && after.localGroups == ["ops"] && after.isAdmin)
+        world.authenticator.observe(.rightsChanged(Self.alice.id, at: moment))
+        #expect(world.recognized(token) == after, "what was verified since stays")
+    }
+
     @Test("its user's end ends a token")
     func disabledUser() async throws {
         let world = try await World(nil)

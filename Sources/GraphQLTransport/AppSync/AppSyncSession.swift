@@ -55,6 +55,7 @@ public struct AppSyncSession: SocketSession {
         case (_, .tokenEnded): tokenEnded()
         case (_, .overflowed(let lastCursors)): overflowed(lastCursors)
         case (_, .lifetimeEnded): close(.goingAway, SessionGoodbye.lifetime)
+        case (_, .rightsChanged): close(.goingAway, SessionGoodbye.rightsChanged)
         default: ofOperation(event)
         }
     }
@@ -176,6 +177,7 @@ extension AppSyncSession {
         // credentials, and the connection.
         case .ended(let number, .unauthorized) where slots[number]?.hasOwnCredentials == false: return tokenEnded()
         case .ended(let number, .unauthorized): return finish(number, .tokenEnded) + closeIfOver()
+        case .ended(_, .rightsChanged): return close(.goingAway, SessionGoodbye.rightsChanged)
         case .ended(_, .shuttingDown): return close(.goingAway, "The server is stopping")
         case .replied(let number, let reply):
             return finish(number, .errors(ErrorBody.errors(of: reply))) + closeIfOver()

@@ -42,6 +42,7 @@ public struct EventStreamSession: SocketSession {
         case .ended(_, .completed): return finish(nil)
         case .ended(_, .unauthorized), .tokenEnded: return tokenEnded()
         case .ended(_, .shuttingDown), .shutdown: return leave(.goingAway, "The server is stopping")
+        case .ended(_, .rightsChanged), .rightsChanged: return leave(.goingAway, SessionGoodbye.rightsChanged)
         case .lifetimeEnded: return leave(.goingAway, SessionGoodbye.lifetime)
         case .overflowed(let lastCursors):
             // Without a cursor of its own: it is no event of the stream, whose last one the

@@ -44,6 +44,12 @@ public protocol GraphQLService: Sendable {
     /// Asked when access of anybody has ended; sockets of the caller are closed then.
     func hasLostAccess(_ caller: Caller) -> Bool
 
+    /// Whether the caller, who was let in before, has other rights now.
+    ///
+    /// Asked when rights of anybody have changed; sockets of the caller are closed then, for the
+    /// client to open again.
+    func hasOutdatedRights(_ caller: Caller) -> Bool
+
     /// What a client may know of the service when it is let in; nothing by default.
     ///
     /// The end of its token is added to it.
@@ -104,6 +110,9 @@ extension GraphQLService {
 
     /// Nobody loses access before their token ends.
     public func hasLostAccess(_ caller: Caller) -> Bool { false }
+
+    /// Nobody's rights change.
+    public func hasOutdatedRights(_ caller: Caller) -> Bool { false }
 
     /// Tells nothing.
     public var welcome: JSONObject { [:] }

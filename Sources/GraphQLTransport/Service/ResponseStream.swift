@@ -85,6 +85,8 @@ public enum StreamEnd: Sendable, Hashable {
     case failed(errors: [UInt8])
     /// The caller's token has expired or was revoked; the connection is closed.
     case unauthorized
+    /// The caller's rights have changed; the connection is closed, and may be opened again.
+    case rightsChanged
     /// The server stops; the connection is closed.
     case shuttingDown
 }

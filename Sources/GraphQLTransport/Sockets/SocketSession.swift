@@ -62,6 +62,8 @@ public enum SessionEvent: Sendable, Hashable {
     case overflowed(lastCursors: [Int: String])
     /// The connection has lived as long as one may.
     case lifetimeEnded
+    /// The caller has other rights now than when the connection was opened.
+    case rightsChanged
     /// The server stops.
     case shutdown
 }
@@ -177,6 +179,9 @@ enum SessionGoodbye {
     static let tooSlow = "Too much is waiting to be read; come again and resume"
     /// The reason of the close when a connection has lived as long as one may.
     static let lifetime = "This connection has lived its time; come again and resume"
+
+    /// The reason of the close when the caller's groups have changed.
+    static let rightsChanged = "Your groups have changed; come again and resume"
 
     /// The errors of an operation whose client does not read, with the cursor to go on from: a JSON
     /// array.

@@ -53,6 +53,7 @@ public struct TransportWSSession: SocketSession {
         case .reauthenticated(let outcome): return reauthenticated(outcome)
         case .overflowed(let lastCursors): return overflowed(lastCursors)
         case .lifetimeEnded: return close(.goingAway, SessionGoodbye.lifetime)
+        case .rightsChanged: return close(.goingAway, SessionGoodbye.rightsChanged)
         case .shutdown: return close(.goingAway, "The server is stopping")
         case .subscribed(let number): return slots.registered(number) ? slots.releasePongs() : []
         case .caughtUp(let number): return slots.caughtUp(number)
@@ -114,6 +115,7 @@ extension TransportWSSession {
         case .completed: finish(number)
         case .failed(let errors): finish(number, errors: errors)
         case .unauthorized: close(.forbidden, "Forbidden: the token has expired or was revoked")
+        case .rightsChanged: close(.goingAway, SessionGoodbye.rightsChanged)
         case .shuttingDown: close(.goingAway, "The server is stopping")
         }
     }

@@ -70,6 +70,7 @@ extension GraphQLError {
             )
         case .nameTaken(let name, let stored):
             self.init(nameTaken: name, by: stored, data: stored.map(data) ?? .null)
+        case .conflicting(let text): self.init(.conflict, text)
         case .conditionFailed(let stored):
             self.init(
                 .conditionFailed,

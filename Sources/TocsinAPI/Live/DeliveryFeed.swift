@@ -47,8 +47,8 @@ final class DeliveryFeed: Sendable {
     }
 
     /// Ends the subscriptions of callers who may listen no longer.
-    func end(where isAffected: (Identity) -> Bool) {
-        for member in members where isAffected(member.caller) { member.end(.unauthorized) }
+    func end(_ reason: StreamEnd, where isAffected: (Identity) -> Bool) {
+        for member in members where isAffected(member.caller) { member.end(reason) }
     }
 
     /// Registers a subscriber; when it returns, no later change is missed.

@@ -21,8 +21,14 @@ extension LiveFeed {
     func sort(_ event: DomainEvent, ofCommit commit: Int) {
         if case .accessEnded(let user, let token) = event {
             let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
-            endMembers { hasLost($0.caller) }
-            deliveries.end(where: hasLost)
+            endMembers(.unauthorized) { hasLost($0.caller) }
+            deliveries.end(.unauthorized, where: hasLost)
+            return
+        }
+        if case .rightsChanged(let user, let moment) = event {
+            let isOlder = { (caller: Identity) in caller.userID == user && caller.hasRights(before: moment) }
+            endMembers(.rightsChanged) { isOlder($0.caller) }
+            deliveries.end(.rightsChanged, where: isOlder)
             return
         }
         guard let change = RecordChange(event), let record = event.record else { return }

@@ -244,10 +244,10 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    func endMembers(where isAffected: (LiveMember) -> Bool) {
+    func endMembers(_ reason: StreamEnd, where isAffected: (LiveMember) -> Bool) {
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
-            for member in group.snapshot where isAffected(member) { member.end(.unauthorized) }
+            for member in group.snapshot where isAffected(member) { member.end(reason) }
         }
     }
 

@@ -9,7 +9,9 @@ enum RecordChange: Hashable, Sendable, CaseIterable {
         case .created: self = .created
         case .updated: self = .updated
         case .deleted: self = .deleted
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded: return nil
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded,
+            .rightsChanged:
+            return nil
         }
     }
 }
@@ -62,7 +64,9 @@ extension DomainEvent {
     var record: Record? {
         switch self {
         case .created(let record), .updated(let record), .deleted(let record): record
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded: nil
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded,
+            .rightsChanged:
+            nil
         }
     }
 }

@@ -22,7 +22,8 @@ extension TocsinGraphQL {
         listener.renew(caller)
         // Whoever was told that the newer token has ended did not know yet that this
         // subscription goes by it.
-        if revoked.covers(caller) { listener.end(.unauthorized) }
+        if revoked.covers(caller) { return listener.end(.unauthorized) }
+        if revoked.knowsNewerRights(than: caller) { listener.end(.rightsChanged) }
     }
 
     /// What of a caller decides what a subscription shows.
@@ -30,7 +31,13 @@ extension TocsinGraphQL {
         // Relations lead to other models, whose rules ask the caller too. A claim such as a
         // session's id makes no group.
         let claims = Dictionary(uniqueKeysWithValues: schema.claims.map { ($0, caller.values(of: $0)) })
-        return CallerRights(owner: caller.owner, scope: caller.scope, claims: claims, provider: caller.provider)
+        return CallerRights(
+            owner: caller.owner,
+            scope: caller.scope,
+            claims: claims,
+            groups: caller.localGroups,
+            provider: caller.provider
+        )
     }
 
     private static let otherRights = GraphQLError(
@@ -46,6 +53,8 @@ struct CallerRights: Hashable, Sendable {
     /// What the schema's rules ask of the caller beside the owner; what else a token
     /// says makes no difference.
     var claims: [String: [String]]
+    /// Local groups, which count for rules by group.
+    var groups: [String]
     var provider: Identity.Provider
 }
 

@@ -30,9 +30,11 @@ extension TocsinGraphQL {
             let field = try executor.subscription(plan, request.variables)
             let outcome = await join(plan, field, request, caller, options, sink)
             // Access that ended while it was registering was told to those who were registered.
-            guard revoked.covers(caller), case .stream(let stream) = outcome else { return outcome }
+            let isOutdated = revoked.knowsNewerRights(than: caller)
+            guard isOutdated || revoked.covers(caller), case .stream(let stream) = outcome else { return outcome }
             stream.cancel()
-            return .refused(errors: executor.errorList([Self.ended], style: options.style))
+            let error = isOutdated ? Self.outdated : Self.ended
+            return .refused(errors: executor.errorList([error], style: options.style))
         } catch {
             return .refused(errors: executor.errorList(error.errors, style: options.style))
         }

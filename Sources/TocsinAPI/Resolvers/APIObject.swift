@@ -38,6 +38,11 @@ package enum APIObject: Sendable {
     indirect case session(Session, isCurrent: Bool)
     indirect case auditEvent(StoredAuditEvent)
     indirect case auditPage([StoredAuditEvent], nextToken: String?)
+    indirect case user(Account)
+    indirect case userPage([Account], nextToken: String?)
+    indirect case temporaryPassword(Account, String)
+    indirect case group(Group)
+    indirect case groupPage([Group], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -105,6 +110,10 @@ package final class Services: Sendable {
     package let readMarks: ReadMarkService
     /// What people want of their own pushes.
     package let userSettings: UserSettingsService
+    /// Local users and service accounts.
+    package let people: PeopleService
+    /// Local groups.
+    package let groups: GroupService
     /// Messages that are made later.
     package let scheduledMessages: ScheduledMessageService
     /// Who changed what.
@@ -145,9 +154,10 @@ package final class Services: Sendable {
         let rights = PushRights(
             topics: schema.topics,
             messages: schema.messages,
-            requiresSignIn: environment.pushesRequireSignIn
+            requiresSignIn: environment.pushesRequireSignIn,
+            claimedGroups: environment.claimedGroups
         )
-        devices = DeviceService(environment: environment, notedClaims: rights.claims)
+        devices = DeviceService(environment: environment, notedClaims: rights.notedClaims)
         memberships = MembershipService(environment: environment, rights: rights)
         deliveries = DeliveryService(
             environment: environment,
@@ -159,6 +169,8 @@ package final class Services: Sendable {
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
         userSettings = UserSettingsService(environment: environment)
         audit = AuditService(environment: environment)
+        people = PeopleService(environment: environment)
+        groups = GroupService(environment: environment)
         let content = ScheduledContent(schema)
         scheduledMessages = ScheduledMessageService(
             environment: environment,

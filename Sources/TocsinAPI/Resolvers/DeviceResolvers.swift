@@ -162,6 +162,11 @@ enum DeviceResolvers {
         map.me("userId") { $1.string($0.userID.text) }
         map.me("username") { $1.string($0.username) }
         map.me("tokenExpiresAt") { $1.string($0.expiresAt?.iso8601) }
+        map.value("Me.groups") { object, _ in
+            guard case .me(let caller) = object else { return .null }
+            return .list(caller.groups.map { .leaf(.string($0)) })
+        }
+        map.me("admin") { $1.bool($0.isAdmin) }
         map.me("scope") { caller, out in
             switch caller.scope {
             case .full: out.string("full")

@@ -17,6 +17,10 @@ package struct APISchema: Sendable {
     let embedded: [EmbeddedType]
     /// The claims that rules of any model name.
     let claims: Set<String>
+    /// Why the API of people and groups is left out; nil: it is there.
+    package let peopleConflict: String?
+    /// Whether the API of people and groups is there.
+    var hasPeople: Bool { peopleConflict == nil }
     /// The full SDL as clients see it.
     package let sdl: String
 
@@ -27,10 +31,10 @@ package struct APISchema: Sendable {
     ///   - modelFile: its name, for messages.
     package init(modelText: String? = nil, modelFile: String = "schema/model.graphql") throws(SchemaProblems) {
         let text = modelText ?? Self.embedded("model.graphql")
-        let own = Self.embedded("tocsin.graphql")
-        let extras = try OwnFields.read(own)
-        let (declarations, enums, embedded) = try ModelReader.read(text, file: modelFile, own: extras)
+        let (reading, extras, own, conflict) = try Self.reading(text, file: modelFile)
+        let (declarations, enums, embedded) = reading
         self.embedded = embedded
+        peopleConflict = conflict
         let generated = Self.generatedSDL(declarations, enums: enums, embedded: embedded)
         do {
             schema = try Schema(sdl: generated + "\n" + own)
@@ -50,6 +54,23 @@ package struct APISchema: Sendable {
         self.messages = messages
         operations = ModelOperation.table(for: zip(models, declarations.map(\.operations)))
         sdl = schema.printed()
+    }
+
+    /// The model file beside our own part, without people and groups where only they are in its way:
+    /// many an app has a model `User` or `Group`.
+    private static func reading(
+        _ text: String,
+        file: String
+    ) throws(SchemaProblems) -> (ModelReader.Models, OwnFields, own: String, peopleConflict: String?) {
+        let small = Self.embedded("tocsin.graphql")
+        let whole = small + "\n" + Self.embedded("people.graphql")
+        let all = try OwnFields.read(whole)
+        do {
+            return (try ModelReader.read(text, file: file, own: all), all, whole, nil)
+        } catch {
+            let fewer = try OwnFields.read(small)
+            return (try ModelReader.read(text, file: file, own: fewer), fewer, small, error.description)
+        }
     }
 
     private static func embedded(_ name: String) -> String {

@@ -15,6 +15,12 @@ package struct SessionSecretText: SessionSecrets {
         return kind == .app ? Session.appPrefix + random : random
     }
 
+    /// A code of 128 random bits that people can copy.
+    package func makeSetupCode() -> String {
+        let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+        return String(decoding: RandomBytes.make(26).map { alphabet[Int($0 & 31)] }, as: UTF8.self)
+    }
+
     /// SHA-256 in hexadecimal: secrets are random, so that no slow hash is needed.
     package func digest(of secret: String) -> String { APIKeyText.hexadecimal(Digest.sha256(Array(secret.utf8))) }
 }

@@ -8,6 +8,7 @@ package struct ExternalTokens: Sendable {
     private let keys: KeySource
     private let provider: Identity.Provider
     private let usernameClaims: [String]
+    private let claimedGroups: ClaimedGroups
 
     /// Tokens must name exactly this issuer and one of the audiences.
     ///
@@ -15,13 +16,16 @@ package struct ExternalTokens: Sendable {
     ///   - provider: whether the issuer stands for the user pool, whose people rules for owners
     ///     mean unless they say otherwise, or is beside it.
     ///   - usernameClaims: the first of these that is there names the user.
+    ///   - claimedGroups: how the groups that tokens name are taken.
     package init(
         issuer: String,
         audiences: Set<String>,
         keys: KeySource,
         provider: Identity.Provider = .userPools,
-        usernameClaims: [String] = OwnerClaims.usernameClaims
+        usernameClaims: [String] = OwnerClaims.usernameClaims,
+        claimedGroups: ClaimedGroups = ClaimedGroups()
     ) {
+        self.claimedGroups = claimedGroups
         self.issuer = issuer
         self.provider = provider
         self.usernameClaims = usernameClaims
@@ -37,12 +41,14 @@ package struct ExternalTokens: Sendable {
             throw .notAuthorized
         }
         let (userID, username) = try OwnerClaims.read(token.claims, usernameClaims: usernameClaims)
+        let claims = OwnerClaims.named(in: token.claims)
         return Identity(
             userID: userID,
             username: username,
             expiresAt: expiry,
             provider: provider,
-            claims: OwnerClaims.named(in: token.claims)
+            claims: claims,
+            claimedGroups: claimedGroups.subjects(in: claims)
         )
     }
 

@@ -68,14 +68,20 @@ package struct LocalTokens: Sendable {
         return Identity(userID: userID, username: username, scope: scope, tokenID: TokenID(id), expiresAt: expiry)
     }
 
-    /// Whether the token's row and its user still allow it.
-    func confirm(_ identity: Identity, in store: any Store, now: Timestamp) async throws(TokenProblem) {
+    /// The identity with its groups, where the token's row and its user still allow it.
+    func confirmed(
+        _ identity: Identity,
+        in store: any Store,
+        now: Timestamp
+    ) async throws(TokenProblem) -> Identity {
         guard let id = identity.tokenID else { throw .notAuthorized }
         let row: IssuedToken?
         let account: Account?
+        let groups: [Group]
         do throws(StoreError) {
-            (row, account) = try await store.read { (reader) throws(StoreError) in
-                (try reader.token(id), try reader.account(identity.userID))
+            (row, account, groups) = try await store.read { (reader) throws(StoreError) in
+                let user = identity.userID
+                return (try reader.token(id), try reader.account(user), try reader.groups(of: [user])[user] ?? [])
             }
         } catch {
             throw .unavailable(reason: error.description)
@@ -85,6 +91,7 @@ package struct LocalTokens: Sendable {
         else { throw .notAuthorized }
         guard row.revokedAt == nil, !account.isDisabled else { throw .revoked }
         guard now < row.expiresAt else { throw .expired }
+        return identity.with(groups: groups.map(\.name), isAdmin: account.isAdmin, asOf: account.rightsChangedAt)
     }
 }
 

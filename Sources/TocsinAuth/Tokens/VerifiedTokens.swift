@@ -56,14 +56,19 @@ final class VerifiedTokens: Sendable {
 
     /// Forgets a local token, or all tokens of a user.
     func forget(_ user: UserID, _ token: TokenID?) {
+        forget { $0.userID == user && (token == nil || token == $0.tokenID) }
+    }
+
+    /// Forgets what was verified of a user before the rights changed.
+    func forget(_ user: UserID, before moment: Timestamp) {
+        forget { $0.userID == user && $0.hasRights(before: moment) }
+    }
+
+    private func forget(_ goes: (Identity) -> Bool) {
         memory.withLock { memory in
             memory.generation += 1
-            let stays: (Entry) -> Bool = { entry in
-                guard entry.identity.userID == user else { return true }
-                return token != nil && token != entry.identity.tokenID
-            }
-            memory.newer = memory.newer.filter { stays($0.value) }
-            memory.older = memory.older.filter { stays($0.value) }
+            memory.newer = memory.newer.filter { !goes($0.value.identity) }
+            memory.older = memory.older.filter { !goes($0.value.identity) }
         }
     }
 }

@@ -199,9 +199,9 @@ package enum AccessPolicy {
         case .owner(let field, let claim):
             return named(by: field, in: model, values: caller.ownerForms(of: claim))
         case .groups(let names, let claim):
-            return names.isDisjoint(with: caller.values(of: claim)) ? nil : .always
+            return names.isDisjoint(with: caller.groupValues(of: claim)) ? nil : .always
         case .groupsField(let field, let claim):
-            return named(by: field, in: model, values: caller.values(of: claim))
+            return named(by: field, in: model, values: caller.groupValues(of: claim))
         case .signedIn, .keyBearer: return .always
         }
     }

@@ -1,5 +1,20 @@
 /// A local user account.
 package struct Account: Sendable, Hashable {
+    /// What an account stands for.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// A person.
+        case local = "LOCAL"
+        /// A program: no password, and tokens that others look after.
+        case service = "SERVICE"
+    }
+
+    /// Who looks after a service account.
+    package enum Manager: Sendable, Hashable {
+        case user(UserID)
+        /// Every member of the local group of this name.
+        case group(String)
+    }
+
     /// The `sub` of the account's tokens.
     package var id: UserID
     /// Unique.
@@ -11,6 +26,16 @@ package struct Account: Sendable, Hashable {
     package var isDisabled: Bool
     /// When the account was added.
     package var createdAt: Timestamp
+    /// Whether it stands for a person or a program.
+    package var kind = Kind.local
+    /// Whether the account may manage people and groups.
+    package var isAdmin = false
+    /// Who looks after a service account; nil: admins alone.
+    package var manager: Manager?
+    /// When a token of the account was used last, to the hour; nil: never.
+    package var lastSeenAt: Timestamp?
+    /// When the account's groups or admin flag changed last; nil: never.
+    package var rightsChangedAt: Timestamp?
 
     /// An account from its stored values; nothing is checked here.
     package init(id: UserID, name: String, passwordHash: String?, isDisabled: Bool, createdAt: Timestamp) {
@@ -19,6 +44,58 @@ package struct Account: Sendable, Hashable {
         self.passwordHash = passwordHash
         self.isDisabled = isDisabled
         self.createdAt = createdAt
+    }
+}
+
+// What accounts may be called.
+extension Account {
+    /// Why a name cannot be an account's; nil where it can.
+    ///
+    /// It is 1 to 64 bytes without spaces, control characters or `::`. It must not look like a UUID,
+    /// as ids do (`OwnerText`).
+    static func problem(inName name: String) -> String? {
+        let isPrintable = name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+        guard !name.isEmpty, name.utf8.count <= 64, isPrintable, !containsSeparator(name) else {
+            return "A user name is 1 to 64 bytes without spaces, control characters or '::'."
+        }
+        guard !OwnerText.isSubject(name) else {
+            return "A user name may not have the form of a UUID, as users' ids have it."
+        }
+        return nil
+    }
+
+    private static func containsSeparator(_ name: String) -> Bool {
+        zip(name.utf8, name.utf8.dropFirst()).contains { $0 == UInt8(ascii: ":") && $1 == UInt8(ascii: ":") }
+    }
+}
+
+// A manager as the database keeps it.
+extension Account.Manager {
+    /// `user:<id>` or `group:<name>`.
+    package var text: String {
+        switch self {
+        case .user(let id): "user:" + id.text
+        case .group(let name): "group:" + name
+        }
+    }
+
+    /// Reads what `text` wrote; nil for other texts.
+    package init?(text: String) {
+        if text.hasPrefix("user:") {
+            self = .user(UserID(String(text.dropFirst(5))))
+        } else if text.hasPrefix("group:") {
+            self = .group(String(text.dropFirst(6)))
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the caller is the user, or a member of the group.
+    package func covers(_ caller: Identity) -> Bool {
+        switch self {
+        case .user(let id): caller.isPerson && caller.userID == id
+        case .group(let name): caller.localGroups.contains(name)
+        }
     }
 }
 

@@ -34,6 +34,10 @@ package struct Identity: Sendable {
         var expiresAt: Timestamp?
         var provider: Provider
         var claims: [String: [String]]
+        var claimedGroups: [String]
+        var localGroups: [String] = []
+        var isAdmin = false
+        var rightsAsOf: Timestamp?
     }
 
     private final class Verified: Sendable {
@@ -56,7 +60,8 @@ package struct Identity: Sendable {
 
     private var verified: Verified
 
-    /// A caller whose credentials have been verified; `claims` has those that rules may name.
+    /// A caller whose credentials have been verified; `claims` has those that rules may name, and
+    /// `claimedGroups` what grants call the groups among them.
     package init(
         userID: UserID,
         username: String,
@@ -64,7 +69,8 @@ package struct Identity: Sendable {
         tokenID: TokenID? = nil,
         expiresAt: Timestamp? = nil,
         provider: Provider = .userPools,
-        claims: [String: [String]] = [:]
+        claims: [String: [String]] = [:],
+        claimedGroups: [String] = []
     ) {
         verified = Verified(
             Facts(
@@ -74,7 +80,8 @@ package struct Identity: Sendable {
                 tokenID: tokenID,
                 expiresAt: expiresAt,
                 provider: provider,
-                claims: claims
+                claims: claims,
+                claimedGroups: claimedGroups
             )
         )
     }
@@ -119,6 +126,29 @@ package struct Identity: Sendable {
     package var claims: [String: [String]] {
         get { verified.facts.claims }
         set { set(\.claims, newValue) }
+    }
+
+    /// The local groups that the caller is a member of; none for people of a sign-in provider.
+    package var localGroups: [String] { verified.facts.localGroups }
+    /// All groups of the caller, as subjects of grants name them: local ones by their names, those
+    /// of a sign-in provider as `ClaimedGroups` writes them.
+    package var groups: [String] { verified.facts.localGroups + verified.facts.claimedGroups }
+    /// Whether the caller's account may manage people and groups.
+    package var isAdmin: Bool { verified.facts.isAdmin }
+    /// Since when the account has had these groups and this flag; nil: from its beginning.
+    package var rightsAsOf: Timestamp? { verified.facts.rightsAsOf }
+
+    /// Whether what the account's rows said of the caller may have changed by this moment.
+    package func hasRights(before moment: Timestamp) -> Bool { rightsAsOf.map { $0 < moment } ?? true }
+
+    /// The caller with what the account's rows say.
+    package func with(groups: [String], isAdmin: Bool, asOf moment: Timestamp?) -> Identity {
+        guard !groups.isEmpty || isAdmin || moment != nil else { return self }
+        var facts = verified.facts
+        (facts.localGroups, facts.isAdmin, facts.rightsAsOf) = (groups, isAdmin, moment)
+        var identity = self
+        identity.verified = Verified(facts)
+        return identity
     }
 
     /// The owner text stored with a row: `<sub>::<username>`, as AppSync stores it.
@@ -176,6 +206,9 @@ extension Identity {
         default: claims[claim] ?? []
         }
     }
+
+    /// The groups of the caller by a claim that names groups: local ones count under every name.
+    func groupValues(of claim: String) -> [String] { values(of: claim) + localGroups }
 
     /// The owner texts that are this caller's by a claim; the first of them is the one to store.
     ///

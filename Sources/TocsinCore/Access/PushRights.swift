@@ -10,16 +10,22 @@ package struct PushRights: Sendable {
     package let requiresSignIn: Bool
     /// The claims that the rules name.
     package let claims: Set<String>
+    /// The claims that are noted of people: those of the rules, and the one that names groups.
+    package let notedClaims: Set<String>
+    /// How the groups of a sign-in provider are taken.
+    package let claimedGroups: ClaimedGroups
     /// Those of them that grant by group, and do not say who somebody is.
     private let groupClaims: Set<String>
     /// What a push shows, where its fields have rules of their own.
     private let shownFields: [Int]
 
-    /// How long claimed groups count after a token last named them.
-    package static let groupSeconds = 7.0 * 86_400
-
     /// Collects the claims that the rules of both models, and of the fields a push shows, name.
-    package init(topics: ModelType, messages: ModelType, requiresSignIn: Bool = false) {
+    package init(
+        topics: ModelType,
+        messages: ModelType,
+        requiresSignIn: Bool = false,
+        claimedGroups: ClaimedGroups = ClaimedGroups()
+    ) {
         self.topics = topics
         self.messages = messages
         self.requiresSignIn = requiresSignIn
@@ -27,7 +33,9 @@ package struct PushRights: Sendable {
         let rules = topics.rules + messages.rules + shownFields.flatMap { messages.fieldRules[$0] ?? [] }
         claims = Set(rules.flatMap(\.claims))
         let owners = Set(rules.filter { $0.owner != nil }.flatMap(\.claims))
-        groupClaims = claims.subtracting(owners)
+        self.claimedGroups = claimedGroups
+        notedClaims = claims.union([claimedGroups.claim])
+        groupClaims = notedClaims.subtracting(owners)
     }
 
     /// What is known of a person who is not here.
@@ -46,11 +54,14 @@ package struct PushRights: Sendable {
             package var name: String
             /// Whether the account gets no pushes at all.
             package var isDisabled: Bool
+            /// The local groups that it is a member of.
+            package var groups: [String]
 
             /// The part of a stored account that counts for pushes.
-            package init(name: String, isDisabled: Bool) {
+            package init(name: String, isDisabled: Bool, groups: [String] = []) {
                 self.name = name
                 self.isDisabled = isDisabled
+                self.groups = groups
             }
         }
 
@@ -76,15 +87,22 @@ package struct PushRights: Sendable {
     package func receiver(_ user: UserID, _ standing: Standing?, now: Timestamp) -> Receiver {
         if let account = standing?.account {
             guard !account.isDisabled, !requiresSignIn || standing?.hasToken == true else { return .nobody }
-            return .person(Identity(userID: user, username: account.name))
+            let identity = Identity(userID: user, username: account.name)
+            return .person(identity.with(groups: account.groups, isAdmin: false, asOf: nil))
         }
         guard var facts = standing?.facts else { return requiresSignIn ? .nobody : .member }
-        if facts.seenAt.adding(seconds: Self.groupSeconds) <= now {
+        if facts.seenAt.adding(seconds: claimedGroups.trustSeconds) <= now {
             guard !requiresSignIn else { return .nobody }
             facts.claims = facts.claims.filter { !groupClaims.contains($0.key) }
         }
         return .person(
-            Identity(userID: user, username: facts.username, provider: facts.provider, claims: facts.claims)
+            Identity(
+                userID: user,
+                username: facts.username,
+                provider: facts.provider,
+                claims: facts.claims,
+                claimedGroups: claimedGroups.subjects(in: facts.claims)
+            )
         )
     }
 

@@ -10,6 +10,8 @@ package final class RevocationList: Sendable {
     }
 
     private let state = Mutex(State())
+    /// When the rights of users changed last, of those whose did.
+    private let rights = Mutex([UserID: Timestamp]())
 
     /// A list that covers nobody, until the first `replace`.
     package init() {}
@@ -20,6 +22,23 @@ package final class RevocationList: Sendable {
         // provider's token included.
         state.withLock { state in
             state.users.contains(caller.userID) || (caller.tokenID.map(state.tokens.contains) ?? false)
+        }
+    }
+
+    /// Whether the caller's groups have changed since they were verified, so that they are to be
+    /// verified again.
+    package func knowsNewerRights(than caller: Identity) -> Bool {
+        rights.withLock { $0[caller.userID] }.map(caller.hasRights) ?? false
+    }
+
+    /// Takes when the rights of users changed last, and answers the events to publish, one for each
+    /// change that was not known.
+    package func note(_ changes: [UserID: Timestamp]) -> [DomainEvent] {
+        rights.withLock { rights in
+            changes.filter { user, moment in rights[user].map { $0 < moment } ?? true }.map { user, moment in
+                rights[user] = moment
+                return .rightsChanged(user, at: moment)
+            }
         }
     }
 

@@ -16,6 +16,9 @@ package enum DomainEvent: Sendable, Hashable {
     /// A local token was revoked, or its user disabled or enabled again: whoever
     /// remembers rights asks anew.
     case accessEnded(UserID, TokenID?)
+    /// A local user's groups or admin flag have changed: whoever remembers the rights of an
+    /// earlier time asks anew.
+    case rightsChanged(UserID, at: Timestamp)
 }
 
 /// Which kinds of events there are in a commit, or a listener wants.
@@ -44,7 +47,7 @@ package struct EventKinds: OptionSet, Sendable, Hashable {
     package static let deviceEnded = EventKinds(rawValue: 16)
     /// A user or device must not get pushes that may be on their way.
     package static let pushesUnwanted = EventKinds(rawValue: 32)
-    /// A token, an API key or an account was revoked.
+    /// A token, an API key or an account was revoked, or somebody's rights have changed.
     package static let accessEnded = EventKinds(rawValue: 64)
     /// Every kind.
     package static let all = EventKinds(rawValue: 127)
@@ -60,7 +63,7 @@ extension DomainEvent {
         case .deliveryChanged: .deliveryChanged
         case .deviceEnded: .deviceEnded
         case .pushesUnwanted: .pushesUnwanted
-        case .accessEnded: .accessEnded
+        case .accessEnded, .rightsChanged: .accessEnded
         }
     }
 }

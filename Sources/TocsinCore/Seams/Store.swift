@@ -58,14 +58,14 @@ extension Identity {
 /// Everything a read may ask.
 package protocol StoreReader:
     RecordReading, MessageReading, MembershipReading, DeviceReading, FanoutReading, DeliveryReading,
-    AccountReading, WebhookEventReading, NodeReading, TimerReading, ScheduledMessageReading,
+    AccountReading, GroupReading, WebhookEventReading, NodeReading, TimerReading, ScheduledMessageReading,
     UserSettingsReading, AuditReading, SessionReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, RecordWriting, MessageWriting, MembershipWriting, DeviceWriting, FanoutWriting, DeliveryWriting,
-    AccountWriting, WebhookEventWriting, NodeWriting, TimerWriting, ScheduledMessageWriting,
+    AccountWriting, GroupWriting, WebhookEventWriting, NodeWriting, TimerWriting, ScheduledMessageWriting,
     UserSettingsWriting, AuditWriting, SessionWriting
 {
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at

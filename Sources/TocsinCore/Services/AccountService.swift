@@ -7,41 +7,9 @@ package struct AccountService: Sendable {
         self.environment = environment
     }
 
-    /// Adds a user.
-    ///
-    /// The name is 1 to 64 characters without spaces, control characters or `::`. It must not look
-    /// like a UUID, as ids do (`OwnerText`).
+    /// Adds a user without further rights; the name is checked (`Account.problem`).
     package func add(name: String, passwordHash: String?) async throws(ServiceError) -> Account {
-        let isPrintable = name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
-        guard !name.isEmpty, name.utf8.count <= 64, isPrintable, !Self.containsSeparator(name) else {
-            throw .badInput("A user name is 1 to 64 bytes without spaces, control characters or '::'.")
-        }
-        guard !OwnerText.isSubject(name) else {
-            throw .badInput("A user name may not have the form of a UUID, as users' ids have it.")
-        }
-        let environment = environment
-        return try await environment.store.writing { writer throws(StoreError) in
-            guard try writer.account(named: name) == nil else {
-                return .failure(.badInput("There is a user \(name) already."))
-            }
-            let account = Account(
-                id: UserID(environment.identifiers.makeID()),
-                name: name,
-                passwordHash: passwordHash,
-                isDisabled: false,
-                createdAt: environment.time.now()
-            )
-            try writer.save(account)
-            try writer.record(
-                environment.audit(
-                    action: "user.create",
-                    by: .operator,
-                    on: .user(account.id),
-                    detail: ["name": .text(name)]
-                )
-            )
-            return .success(account)
-        }
+        try await PeopleService(environment: environment).add(name: name, passwordHash: passwordHash)
     }
 
     /// All accounts, disabled ones too; throws `unavailable` when the store cannot read.
@@ -58,34 +26,16 @@ package struct AccountService: Sendable {
         return found
     }
 
-    /// Disables a user.
-    ///
-    /// Their tokens are refused from now on, those of a sign-in provider that name the user's id
-    /// included. Pushes to their devices end, waiting ones too.
-    package func disable(name: String) async throws(ServiceError) { try await set(isDisabled: true, name: name) }
+    /// Disables a user, as `PeopleService` does for a command.
+    package func disable(name: String) async throws(ServiceError) {
+        let people = PeopleService(environment: environment)
+        _ = try await people.set(UserReference(name), isDisabled: true, by: .shell)
+    }
 
-    /// Enables a disabled user again: tokens that are neither revoked nor over are accepted as
-    /// before, and later messages are pushed.
-    package func enable(name: String) async throws(ServiceError) { try await set(isDisabled: false, name: name) }
-
-    private func set(isDisabled: Bool, name: String) async throws(ServiceError) {
-        let (environment, time) = (environment, environment.time)
-        try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
-            guard var account = try writer.account(named: name) else { return .failure(Self.unknown(name)) }
-            if account.isDisabled != isDisabled {
-                let action = isDisabled ? "user.disable" : "user.enable"
-                try writer.record(environment.audit(action: action, by: .operator, on: .user(account.id)))
-            }
-            account.isDisabled = isDisabled
-            try writer.save(account)
-            for device in isDisabled ? try writer.devices(of: account.id) : [] {
-                try writer.endDeliveries(of: device.id, reason: .accessEnded, now: time.now())
-            }
-            if isDisabled { writer.note(.pushesUnwanted(account.id, nil, .accessEnded)) }
-            // Whoever remembers what has ended looks again, in either case.
-            writer.note(.accessEnded(account.id, nil))
-            return .success(())
-        }
+    /// Enables a disabled user again, as `PeopleService` does for a command.
+    package func enable(name: String) async throws(ServiceError) {
+        let people = PeopleService(environment: environment)
+        _ = try await people.set(UserReference(name), isDisabled: false, by: .shell)
     }
 
     private static func unknown(_ name: String) -> ServiceError {
@@ -174,9 +124,5 @@ package struct AccountService: Sendable {
         writer.note(.deviceEnded(device.id, reason: reason))
         try writer.record(environment.audit(endOf: device, by: .operator, reason: reason))
         try environment.raise(.unregistered(device, reason: reason), writer)
-    }
-
-    private static func containsSeparator(_ name: String) -> Bool {
-        zip(name.utf8, name.utf8.dropFirst()).contains { $0 == UInt8(ascii: ":") && $1 == UInt8(ascii: ":") }
     }
 }

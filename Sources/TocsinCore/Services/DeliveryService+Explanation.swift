@@ -68,7 +68,12 @@ extension DeliveryService {
         _ reader: any StoreReader
     ) throws(StoreError) -> Bool {
         let now = environment.time.now()
-        let rights = PushRights(topics: topics, messages: messages, requiresSignIn: environment.pushesRequireSignIn)
+        let rights = PushRights(
+            topics: topics,
+            messages: messages,
+            requiresSignIn: environment.pushesRequireSignIn,
+            claimedGroups: environment.claimedGroups
+        )
         let standings = try reader.standings(of: [user], tokensAt: rights.requiresSignIn ? now : nil)
         return rights.mayReceive(rights.receiver(user, standings[user], now: now), message, in: topic)
     }

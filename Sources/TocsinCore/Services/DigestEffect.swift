@@ -17,7 +17,11 @@ package struct DigestEffect: TimerEffect {
     /// - Parameter cron: When digests are made, in UTC.
     package init(environment: ServiceEnvironment, messages: MessageService, rights: PushRights, cron: String) {
         (self.environment, self.messages, self.cron) = (environment, messages, cron)
-        self.rights = PushRights(topics: rights.topics, messages: rights.messages)
+        self.rights = PushRights(
+            topics: rights.topics,
+            messages: rights.messages,
+            claimedGroups: rights.claimedGroups
+        )
     }
 
     /// One timer for all, and one for each person whose turn it is.

@@ -20,6 +20,10 @@ package struct ServiceEnvironment: Sendable {
     package var staleMerges: (@Sendable (StaleMerge) -> Void)?
     /// Whether people get pushes only while a token of theirs is good.
     package var pushesRequireSignIn = false
+    /// How the groups that a sign-in provider's tokens name are taken.
+    package var claimedGroups = ClaimedGroups()
+    /// Nil: no password is made or checked.
+    package var passwords: (any PasswordHashing)?
     /// Whether every device is bound to the sign-in that registers it, whatever the app asks for.
     package var bindsDevices = false
     /// Nil: no device is registered with a proof.
@@ -102,6 +106,12 @@ package struct ServiceLimits: Sendable, Hashable {
     package var devicesPerUser = 100
     /// Deleted ones are not counted.
     package var topicsPerOwner = 10_000
+    /// Local groups of the server.
+    package var groups = 10_000
+    /// Members of one local group.
+    package var groupMembers = 10_000
+    /// Local groups that one user may be a member of.
+    package var groupsPerUser = 200
     /// Rows of a page when the client names no limit.
     package var defaultPage = 100
     /// Rows of a page at most; a larger limit is cut to this.

@@ -26,7 +26,7 @@ package struct MembershipService: Sendable {
         }
         let visible = try readableTopics(caller)
         let (topics, time) = (topics, environment.time)
-        let facts = UserFacts(of: caller, naming: rights.claims, at: time.now())
+        let facts = UserFacts(of: caller, naming: rights.notedClaims, at: time.now())
         return try await environment.store.writing { writer throws(StoreError) in
             let topic = try writer.records(topics, ids: [topicID.text], where: visible).first
             guard let topic, !topic.isDeleted else { return .failure(.unauthorized) }

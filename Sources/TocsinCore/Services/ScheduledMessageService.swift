@@ -29,7 +29,11 @@ package struct ScheduledMessageService: Sendable {
         (self.environment, self.messages, self.content) = (environment, messages, content)
         topics = rights.topics
         // Schedules go on while their owner is away.
-        self.rights = PushRights(topics: rights.topics, messages: rights.messages)
+        self.rights = PushRights(
+            topics: rights.topics,
+            messages: rights.messages,
+            claimedGroups: rights.claimedGroups
+        )
         checks = InputChecks(limits: environment.limits)
     }
 

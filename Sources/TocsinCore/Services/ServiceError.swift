@@ -15,6 +15,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     case conflict(Record?)
     /// Another topic of the same owner has this name. Carries it only for who may read it.
     case nameTaken(String, Record?)
+    /// What is asked for cannot be while things are as they are; the text says what is in the way.
+    case conflicting(String)
     /// The `condition` does not hold. Carries the stored record only for who may read it.
     case conditionFailed(Record?)
     /// The row has another version than the caller named. Carries the stored record

@@ -2,8 +2,9 @@ import Synchronization
 
 /// Keeps what is known of people up to date with the tokens that they show, behind their requests.
 ///
-/// Only people who once registered a device or joined a topic have facts. Writes are bounded: one
-/// an hour for each person while nothing changes, and a few in some minutes for tokens that differ.
+/// Only people who once registered a device or joined a topic have facts; of local users it is
+/// noted when they were here. Writes are bounded: one an hour for each person while nothing
+/// changes, and a few in some minutes for tokens that differ.
 package final class UserFactsKeeper: Sendable {
     private struct Noted {
         var facts: UserFacts
@@ -12,12 +13,19 @@ package final class UserFactsKeeper: Sendable {
         var since: Timestamp
     }
 
+    private enum News: Sendable {
+        case facts(UserFacts)
+        case seen(UserID, Timestamp)
+    }
+
     private let store: any Store
     private let time: any TimeSource
     private let claims: Set<String>
     private let noted = Mutex<[UserID: Noted]>([:])
-    private let queue: AsyncStream<UserFacts>
-    private let inbox: AsyncStream<UserFacts>.Continuation
+    /// When local users were noted as seen.
+    private let seen = Mutex<[UserID: Timestamp]>([:])
+    private let queue: AsyncStream<News>
+    private let inbox: AsyncStream<News>.Continuation
 
     /// How long what is known is good enough while tokens say the same.
     private static let renewalSeconds = 3600.0
@@ -30,27 +38,48 @@ package final class UserFactsKeeper: Sendable {
 
     /// Keeps facts with the claims that `rights` needs; nothing is written before `run`.
     package init(store: any Store, time: any TimeSource, rights: PushRights) {
-        (self.store, self.time, claims) = (store, time, rights.claims)
+        (self.store, self.time, claims) = (store, time, rights.notedClaims)
         (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaiting))
     }
 
     /// Notes whose token was verified just now; never waits.
     package func note(_ caller: Identity) {
         let now = time.now()
+        if caller.isPerson, caller.tokenID != nil { return noteSeen(caller.userID, now) }
         guard let facts = UserFacts(of: caller, naming: claims, at: now), isNews(facts, now) else { return }
-        guard case .enqueued = inbox.yield(facts) else { return forget(facts.userID) }
+        guard case .enqueued = inbox.yield(.facts(facts)) else { return forget(facts.userID) }
     }
 
     /// Writes what is noted, until it is cancelled.
     package func run() async {
-        for await facts in queue {
+        for await news in queue {
             do throws(StoreError) {
-                _ = try await store.write { writer throws(StoreError) in try writer.renew(facts) }
+                try await store.write { writer throws(StoreError) in
+                    switch news {
+                    case .facts(let facts): _ = try writer.renew(facts)
+                    case .seen(let user, let moment): try writer.noteSeen(user, at: moment)
+                    }
+                }
             } catch {
                 // The next request of this person notes it again.
-                forget(facts.userID)
+                switch news {
+                case .facts(let facts): forget(facts.userID)
+                case .seen(let user, _): seen.withLock { $0[user] = nil }
+                }
             }
         }
+    }
+
+    private func noteSeen(_ user: UserID, _ now: Timestamp) {
+        let isNews = seen.withLock { seen in
+            if seen.count >= Self.maximumPeople { seen.removeAll() }
+            if let known = seen[user], now < known.adding(seconds: Self.renewalSeconds) { return false }
+            seen[user] = now
+            return true
+        }
+        guard isNews else { return }
+        if case .enqueued = inbox.yield(.seen(user, now)) { return }
+        seen.withLock { $0[user] = nil }
     }
 
     private func isNews(_ facts: UserFacts, _ now: Timestamp) -> Bool {

@@ -113,15 +113,16 @@ package struct SessionLimits: Sendable, Hashable {
 }
 
 extension Identity {
-    /// The caller of a session.
-    package init(_ session: Session) {
+    /// The caller of a session; `claimedGroups` is what grants call the groups among its claims.
+    package init(_ session: Session, claimedGroups: [String] = []) {
         self.init(
             userID: session.userID,
             username: session.username,
             tokenID: session.id,
             expiresAt: session.end,
             provider: session.vouchedBy,
-            claims: session.claims
+            claims: session.claims,
+            claimedGroups: claimedGroups
         )
     }
 

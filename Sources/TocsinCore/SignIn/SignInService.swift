@@ -165,7 +165,9 @@ extension SignInService {
             at: environment.time.now(),
             limits
         )
-        session.agent = agent.map { String(String.UnicodeScalarView($0.unicodeScalars.filter(Self.isShown).prefix(120))) }
+        session.agent = agent.map {
+            String(String.UnicodeScalarView($0.unicodeScalars.filter(Self.isShown).prefix(120)))
+        }
         session.network = RequestOrigin.current?.network
         return NewSession(session: session, secret: secret)
     }

@@ -216,10 +216,14 @@ extension SocketPerformer {
         return welcome
     }
 
-    /// Ends what runs for a caller who has lost access.
+    /// Ends what runs for a caller who has lost access, or has other rights now.
     func lookForAccess() {
-        guard output != nil, let caller, parts.service.hasLostAccess(caller) else { return }
-        handle(.tokenEnded)
+        guard output != nil, let caller else { return }
+        if parts.service.hasLostAccess(caller) {
+            handle(.tokenEnded)
+        } else if parts.service.hasOutdatedRights(caller) {
+            handle(.rightsChanged)
+        }
     }
 
     private func enterGroup(of caller: Service.Caller) -> Bool {

@@ -37,7 +37,8 @@ package final class OutboxWorker: Sendable {
             rights: PushRights(
                 topics: topics,
                 messages: messages,
-                requiresSignIn: environment.pushesRequireSignIn
+                requiresSignIn: environment.pushesRequireSignIn,
+                claimedGroups: environment.claimedGroups
             ),
             zones: environment.zones,
             content: content,

@@ -16,7 +16,11 @@ struct AccessPart: Sendable {
         let userFacts = UserFactsKeeper(
             store: store.store,
             time: time,
-            rights: PushRights(topics: schema.topics, messages: schema.messages)
+            rights: PushRights(
+                topics: schema.topics,
+                messages: schema.messages,
+                claimedGroups: store.environment.claimedGroups
+            )
         )
         let authenticator = TokenAuthenticator(
             local: LocalTokens(process.serverKey),
@@ -25,10 +29,18 @@ struct AccessPart: Sendable {
             store: store.store,
             time: time,
             noted: userFacts.note,
-            sessionUsed: signIn.used
+            sessionUsed: signIn.used,
+            claimedGroups: store.environment.claimedGroups
         )
         (self.userFacts, self.authenticator) = (userFacts, authenticator)
-        store.hub.add(hearing: .accessEnded) { events in for event in events { authenticator.observe(event) } }
+        let revoked = revoked
+        store.hub.add(hearing: .accessEnded) { events in
+            for event in events {
+                authenticator.observe(event)
+                // Known at once to whoever asks the list; who needs to be told hears this event.
+                if case .rightsChanged(let user, let moment) = event { _ = revoked.note([user: moment]) }
+            }
+        }
         revocations = RevocationWatch(
             store: store.store,
             list: revoked,
@@ -51,7 +63,8 @@ struct AccessPart: Sendable {
             audiences: Set(signIn.audiences),
             keys: try keySource(signIn, http: http, time: time),
             provider: signIn.provider == "oidc" ? .oidc : .userPools,
-            usernameClaims: signIn.usernameClaims
+            usernameClaims: signIn.usernameClaims,
+            claimedGroups: signIn.claimedGroups
         )
     }
 

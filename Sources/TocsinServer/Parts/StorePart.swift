@@ -50,6 +50,8 @@ struct StorePart: Sendable {
         environment.nodeName = settings.server.nodeName
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
+        environment.claimedGroups = settings.signIn.claimedGroups
+        environment.passwords = PasswordGate()
         environment.bindsDevices = settings.push.bindsDevices
         environment.registrationProofs = Self.registrationProofs(process)
         self.environment = environment

@@ -33,7 +33,11 @@ struct TimerPart: Sendable {
                 ]
             )
         }
-        let rights = PushRights(topics: schema.topics, messages: schema.messages)
+        let rights = PushRights(
+            topics: schema.topics,
+            messages: schema.messages,
+            claimedGroups: store.environment.claimedGroups
+        )
         digests = DigestEffect(
             environment: store.environment,
             messages: api.services.messages,

@@ -8,7 +8,8 @@ package enum SettingTable {
 
     /// The settings by the headings of docs/settings.md and of the manual page.
     package static let groups: [Group] = [
-        ("Server", server), ("Sign-in", signIn), ("Sign-in with OpenID Connect", oidc), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
+        ("Server", server), ("Sign-in", signIn), ("Sign-in with OpenID Connect", oidc), ("Apple push", apns),
+        ("Google push", fcm), ("Outbox", push),
         ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
         ("Schedules", schedules), ("Identities, versions and sync", models), ("Database and retention", database),
         ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
@@ -150,6 +151,18 @@ package enum SettingTable {
             \.signIn.hs256Secret,
             "A shared secret of 32 bytes or more, in place of a key set.",
             check: SettingRules.hmacProblem
+        ),
+        .text("groups-claim", \.signIn.claimedGroups.claim, "The claim that names a user's groups for grants."),
+        .flag(
+            "groups-merge",
+            \.signIn.claimedGroups.areMerged,
+            "Whether a group that a token names is the local group of that name; else grants write it oidc:NAME."
+        ),
+        .seconds(
+            "groups-trust",
+            \.signIn.claimedGroups.trustSeconds,
+            60...3.2e7,
+            "How long the groups of a token count for pushes after it was last seen."
         ),
         .choice(
             "registration-proof",

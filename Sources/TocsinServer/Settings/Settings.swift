@@ -138,6 +138,8 @@ package struct Settings: Sendable, Hashable {
         package var jwksPath: String?
         /// A shared secret of 32 bytes or more (RFC 7518 §3.2).
         package var hs256Secret: Secret?
+        /// How the groups that tokens name are taken.
+        package var claimedGroups = ClaimedGroups()
         /// What is done with proofs of who owns a device: `off`, `accept` or `require`.
         package var registrationProof = "off"
         /// The contents of `jwksPath`.

@@ -92,8 +92,13 @@ extension AuthPaths {
 
     /// The decoded query; nil where it cannot be decoded.
     private static func query(_ request: IncomingRequest) -> [(name: String, value: String)]? {
+        pairs(request.queryString[...])
+    }
+
+    /// Names and values of a query or a form.
+    static func pairs(_ text: Substring) -> [(name: String, value: String)]? {
         var pairs: [(name: String, value: String)] = []
-        for pair in request.queryString.split(separator: "&") {
+        for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = PercentEncoding.formText(parts[0].utf8),
                 let value = parts.count > 1 ? PercentEncoding.formText(parts[1].utf8) : ""

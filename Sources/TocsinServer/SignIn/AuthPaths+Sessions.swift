@@ -50,7 +50,7 @@ extension AuthPaths {
             var members: JSONObject = [
                 "user": ["id": .string(caller.userID.text), "name": .string(caller.username)],
                 "admin": .bool(caller.isAdmin),
-                "groups": .array(caller.values(of: "cognito:groups").map { .string($0) }),
+                "groups": .array(caller.groups.map { .string($0) }),
                 "expiresAt": caller.expiresAt.map { .string($0.iso8601) } ?? .null,
                 "elevatedUntil": .null,
             ]
@@ -69,7 +69,8 @@ extension AuthPaths {
     func logout(_ request: IncomingRequest) async -> OutgoingResponse {
         await answering { () async throws(AuthFault) in
             let caller = try await caller(request)
-            let session = try await calling { () async throws(ServiceError) in try await signIn.sessions.signOut(caller) }
+            let session = try await calling { () async throws(ServiceError) in try await signIn.sessions.signOut(caller)
+            }
             var address: String?
             if let session, let origin = request.ownOrigin {
                 address = await signIn.providers?.logoutAddress(of: session, returnAddress: origin + "/")

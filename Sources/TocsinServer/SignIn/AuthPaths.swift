@@ -26,6 +26,8 @@ struct AuthPaths: Sendable {
             route(.post, "elevate") { await elevate($0) },
             route(.get, "login") { await login($0) },
             route(.get, "callback") { await callback($0) },
+            route(.get, "setup") { await setupForm($0) },
+            route(.post, "setup") { await setup($0) },
             HTTPRoute(nil, "/auth/*", admit: Self.admission) { Self.nothingHere($0) },
         ]
     }

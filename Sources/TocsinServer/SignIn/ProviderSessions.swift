@@ -7,6 +7,8 @@ import TocsinCore
 final class ProviderSessions: Sendable {
     let signIns: OIDCSignIns
     private let pools: [String: Identity.Provider]
+    /// The claim under which grants look for groups.
+    private let groupClaim: String
     private let sessions: SessionService
     private let store: any Store
     private let sealer: any Sealer
@@ -36,6 +38,7 @@ final class ProviderSessions: Sendable {
             return provider.provider(isUserPool: isPool)
         }
         self.pools = pools
+        groupClaim = store.environment.claimedGroups.claim
         (self.sessions, self.store) = (sessions, store.store)
         (sealer, time) = (process.sealer, process.time)
         signIns = OIDCSignIns(
@@ -107,7 +110,9 @@ final class ProviderSessions: Sendable {
         var vouched = VouchedPerson(provider: person.provider, userID: person.userID, username: name)
         vouched.vouchedBy = pool ?? .userPools
         vouched.claims = person.claims
-        if !person.groups.isEmpty { vouched.claims["cognito:groups"] = person.groups }
+        if !person.groups.isEmpty {
+            for claim in [AccessRule.groupClaim, groupClaim] { vouched.claims[claim] = person.groups }
+        }
         vouched.isAdmin = person.isAdmin
         vouched.providerSession = person.providerSession
         return vouched

@@ -9,11 +9,10 @@ import TocsinHTTP
 struct SignInPart: Sendable {
     let service: SignInService
     let sessions: SessionService
+    let setup: SetupService
     let cookies: SessionCookies
     /// nil where nobody signs in with a provider.
     let providers: ProviderSessions?
-    /// Makes and checks passwords for all parts, a few at once.
-    let passwords = PasswordGate()
     private let keeper: SessionKeeper
     private let refusals: RefusedSignIns
 
@@ -29,12 +28,13 @@ struct SignInPart: Sendable {
             environment: store.environment,
             limits: limits,
             secrets: secrets,
-            passwords: passwords,
+            passwords: store.environment.passwords ?? PasswordGate(),
             decoy: PasswordHash.decoy,
             takesPasswords: settings.signIn.takesPasswords,
             refusals: refusals
         )
         sessions = SessionService(environment: store.environment, limits: limits, secrets: secrets)
+        setup = SetupService(environment: store.environment, secrets: secrets, refusals: refusals)
         keeper = SessionKeeper(store: store.store, time: process.time, limits: limits)
         cookies = SessionCookies(Self.place(settings.server))
         providers = ProviderSessions(process, store: store, sessions: sessions)
@@ -58,6 +58,26 @@ struct SignInPart: Sendable {
             group.addTask { await refusals.run() }
             group.addTask { await keeper.run() }
             if let providers { group.addTask { await providers.run() } }
+        }
+    }
+
+    /// Tells the set-up code once, where there is no administrator and none was told.
+    func tellSetupCode(address: String, publicURL: String?, to logger: Logger, time: any TimeSource) async {
+        let code = SessionSecretText().makeSetupCode()
+        while !Task.isCancelled {
+            do throws(ServiceError) {
+                guard try await setup.begin(code: code) else { return }
+                logger.notice(
+                    "there is no administrator yet: open the set-up address and enter the code; it is told once",
+                    metadata: ["address": "\(publicURL ?? address)/auth/setup", "code": "\(code)"]
+                )
+                return
+            } catch .unavailable {
+                // The store has said so.
+            } catch {
+                return logger.error("the set-up code could not be made", metadata: ["reason": "\(error)"])
+            }
+            try? await time.sleep(until: time.now().adding(seconds: 1))
         }
     }
 

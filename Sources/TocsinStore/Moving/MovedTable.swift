@@ -32,6 +32,8 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("webhook_events", by: "id"),
         MovedTable("users", by: "id"),
         MovedTable("tokens", by: "id"),
+        MovedTable("groups", by: "id"),
+        MovedTable("group_members", by: "group_id", "user_id"),
         MovedTable("api_keys", by: "id"),
         MovedTable("muted_users", by: "user_id"),
         MovedTable("user_facts", by: "user_id"),

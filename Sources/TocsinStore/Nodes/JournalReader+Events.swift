@@ -54,7 +54,9 @@ extension JournalReader {
         switch entry {
         case .records(_, let model, let owner, _), .values(_, let model, let owner, _):
             models[model] != nil && listeners.wants(model, owner)
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: true
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .rightsChanged,
+            .deliveries:
+            true
         }
     }
 
@@ -97,6 +99,7 @@ extension JournalReader {
         case .deviceEnded(let device, let reason): return [.deviceEnded(device, reason: reason)]
         case .pushesUnwanted(let user, let topic, let reason): return [.pushesUnwanted(user, topic, reason)]
         case .accessEnded(let user, let token): return [.accessEnded(user, token)]
+        case .rightsChanged(let user, let moment): return [.rightsChanged(user, at: moment)]
         case .deliveries(let message, let devices):
             return try SQLReader(session: session).deliveries(of: message, to: devices).map { .deliveryChanged($0) }
         }

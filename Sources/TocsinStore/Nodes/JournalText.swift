@@ -13,12 +13,15 @@ enum JournalEntry: Hashable, Sendable {
     case deviceEnded(DeviceID, reason: DeliveryReason)
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
     case accessEnded(UserID, TokenID?)
+    case rightsChanged(UserID, at: Timestamp)
     case deliveries(MessageID, [DeviceID])
 
     var isOfRecords: Bool {
         switch self {
         case .records, .values: true
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .deliveries: false
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .rightsChanged,
+            .deliveries:
+            false
         }
     }
 }
@@ -53,6 +56,7 @@ struct JournalText {
         case .deviceEnded(let device, let reason): addLine("e", [device.text, reason.rawValue])
         case .pushesUnwanted(let user, let topic, let reason): addLine("p", [user.text, topic?.text, reason.rawValue])
         case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
+        case .rightsChanged(let user, let moment): addLine("r", [user.text, String(moment.milliseconds)])
         case .deliveryChanged(let delivery):
             guard withDeliveries else { return }
             let head = Head.deliveries(delivery.messageID)
@@ -154,6 +158,8 @@ extension JournalText {
             let topic = fields[2].map { TopicID($0) }
             return .pushesUnwanted(UserID(texts[0]), topic, DeliveryReason(rawValue: texts[2]))
         case ("a", 2): return .accessEnded(UserID(texts[0]), fields[2].map { TokenID($0) })
+        case ("r", 2):
+            return Int64(texts[1]).map { .rightsChanged(UserID(texts[0]), at: Timestamp(milliseconds: $0)) }
         case ("s", 2...): return .deliveries(MessageID(texts[0]), texts.dropFirst().map { DeviceID($0) })
         case (_, 2...): break
         default: return nil

@@ -12,6 +12,12 @@ private enum SQL {
     static func accounts(_ users: BoundList) -> String {
         "SELECT id, name, disabled FROM users WHERE id IN (\(users.placeholders))"
     }
+    static func groups(_ users: BoundList) -> String {
+        """
+        SELECT m.user_id, g.name FROM group_members AS m JOIN groups AS g ON g.id = m.group_id
+        WHERE m.user_id IN (\(users.placeholders))
+        """
+    }
     static func facts(_ users: BoundList) -> String {
         "SELECT user_id, username, provider, claims, seen_at FROM user_facts WHERE user_id IN (\(users.placeholders))"
     }
@@ -34,7 +40,10 @@ extension SQLReading {
         var standings: [UserID: PushRights.Standing] = [:]
         for chunk in users.map(\.text).chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            var statements = [(sql: SQL.accounts(list), bindings: list.bindings), (SQL.facts(list), list.bindings)]
+            var statements = [
+                (sql: SQL.accounts(list), bindings: list.bindings), (SQL.facts(list), list.bindings),
+                (SQL.groups(list), list.bindings),
+            ]
             if let moment { statements.append((SQL.tokens(list), list.bindings + [SQLValue(moment)])) }
             for part in try connection.all(of: statements, StandingPart.init) { part.add(to: &standings) }
         }
@@ -56,6 +65,7 @@ extension SQLWriter {
 private enum StandingPart {
     case account(UserID, PushRights.Standing.LocalAccount)
     case facts(UserFacts)
+    case group(UserID, String)
     case token(UserID)
 
     init?(statement: Int, row: any SQLRow) {
@@ -72,6 +82,7 @@ private enum StandingPart {
                     seenAt: row.moment(4)
                 )
             )
+        case 2: self = .group(UserID(row.text(0)), row.text(1))
         default: self = .token(UserID(row.text(0)))
         }
     }
@@ -80,6 +91,8 @@ private enum StandingPart {
         switch self {
         case .account(let user, let account): standings[user, default: .init()].account = account
         case .facts(let facts): standings[facts.userID, default: .init()].facts = facts
+        // Only users with an account are members, and its row comes first.
+        case .group(let user, let group): standings[user]?.account?.groups.append(group)
         case .token(let user): standings[user, default: .init()].hasToken = true
         }
     }

@@ -41,6 +41,34 @@ struct PushRightsTests {
         #expect(mayReceive(rights, standing, topic: "somebody") == (seconds < Self.week))
     }
 
+    @Test("local groups count for as long as the account has them, under whatever claim a rule names")
+    func localGroups() {
+        for claim in [AccessRule.groupClaim, "roles"] {
+            let rights = rights([AccessRule(.groups(["ops"], claim: claim), operations: [.read])])
+            let member = PushRights.Standing.LocalAccount(name: "ann", isDisabled: false, groups: ["ops"])
+            #expect(mayReceive(rights, PushRights.Standing(account: member), topic: "somebody"))
+            let other = PushRights.Standing.LocalAccount(name: "ann", isDisabled: false, groups: ["dev"])
+            #expect(!mayReceive(rights, PushRights.Standing(account: other), topic: "somebody"))
+        }
+    }
+
+    @Test("groups of a provider are written apart from local ones, unless they are merged")
+    func claimedGroups() {
+        var claimed = ClaimedGroups()
+        claimed.claim = "roles"
+        #expect(claimed.subjects(in: ["roles": ["ops"], AccessRule.groupClaim: ["dev"]]) == ["oidc:ops"])
+        claimed.areMerged = true
+        #expect(claimed.subjects(in: ["roles": ["ops"]]) == ["ops"])
+        claimed.trustSeconds = 60
+        let rights = PushRights(topics: .topics([]), messages: .messages([]), claimedGroups: claimed)
+        #expect(rights.notedClaims == ["roles"])
+        for (seconds, expected) in [(59.0, ["ops"]), (60.0, [])] {
+            let receiver = rights.receiver(Self.ann, facts(["roles": ["ops"]], seconds: seconds), now: Self.now)
+            guard case .person(let identity) = receiver else { return Issue.record("\(receiver)") }
+            #expect(identity.groups == expected)
+        }
+    }
+
     @Test("who somebody is counts longer: owners by name, and by a claim of their own", arguments: [0, 52 * week])
     func owners(seconds: Double) {
         let byName = rights([AccessRule(operations: [.read])])

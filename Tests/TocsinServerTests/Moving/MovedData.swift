@@ -99,7 +99,9 @@ enum MovedData {
         try connection.run("COMMIT")
     }
 
-    private static let references = ["topic_id": "topics", "message_id": "messages", "user_id": "users"]
+    private static let references = [
+        "topic_id": "topics", "message_id": "messages", "user_id": "users", "group_id": "groups",
+    ]
     private static let texts = [
         "", "plain", "\"quoted\" \\ and /", "line\nbreak\r\t", "\u{1} control \u{7F}", "Grüße 🌍👩‍👩‍👧", "\u{2028}\u{FFFD}",
         "{\"a\": [1, null]}",

@@ -1,0 +1,49 @@
+/// A group whose members are local users.
+package struct Group: Sendable, Hashable {
+    /// Names the group in the API and the database.
+    package var id: GroupID
+    /// Unique; what rules and grants call the group.
+    package var name: String
+    /// What people say of it.
+    package var description: String?
+    /// Who made it; nil: a command on the data directory.
+    package var createdBy: UserID?
+    /// When it was made.
+    package var createdAt: Timestamp
+
+    /// A group from its stored values; nothing is checked here.
+    package init(id: GroupID, name: String, description: String?, createdBy: UserID?, createdAt: Timestamp) {
+        self.id = id
+        self.name = name
+        self.description = description
+        self.createdBy = createdBy
+        self.createdAt = createdAt
+    }
+
+    /// The longest name, in characters as Unicode counts them.
+    static let maximumNameCharacters = 64
+    /// The longest description, in bytes.
+    static let maximumDescriptionBytes = 1024
+
+    /// Why a name cannot be a group's; nil where it can.
+    static func problem(inName name: String) -> String? {
+        let scalars = name.unicodeScalars
+        guard (1...maximumNameCharacters).contains(scalars.count), scalars.allSatisfy(isPrintable),
+            scalars.first != " ", scalars.last != " "
+        else {
+            return "A group's name is 1 to \(maximumNameCharacters) printable characters, with no space at its ends."
+        }
+        guard !name.hasPrefix(ClaimedGroups.prefix) else {
+            return
+                "A group's name may not begin with \(ClaimedGroups.prefix): groups of a sign-in provider are written so."
+        }
+        return nil
+    }
+
+    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// What a read may ask about local groups.
+package protocol GroupReading {
+    /// The group with this id, if there is one; a write keeps it from others until it ends.
+    func group(_ id: GroupID) throws(StoreError) -> Group?
+    /// The group with this name, if there is one; a write keeps it from others until it ends.
+    func group(named name: String) throws(StoreError) -> Group?
+    /// Groups after a name, by name, at most `limit`.
+    func groups(after name: String, limit: Int) throws(StoreError) -> [Group]
+    /// How many groups there are.
+    func groupCount() throws(StoreError) -> Int
+    /// The groups of each of these users who is in any, by name.
+    func groups(of users: Set<UserID>) throws(StoreError) -> [UserID: [Group]]
+    /// The members of a group after a user, by user, at most `limit`; disabled ones too.
+    func members(of group: GroupID, after user: UserID?, limit: Int) throws(StoreError) -> [Account]
+    /// How many members a group has.
+    func memberCount(of group: GroupID) throws(StoreError) -> Int
+}
+
+/// How local groups are written.
+package protocol GroupWriting {
+    /// Inserts the group or replaces the one with its id.
+    func save(_ group: Group) throws(StoreError)
+    /// Removes the group with its memberships; service accounts that it managed are managed by
+    /// admins alone then.
+    func remove(_ group: Group) throws(StoreError)
+    /// Makes a user a member; false where they are one already.
+    func add(_ user: UserID, to group: GroupID, at moment: Timestamp) throws(StoreError) -> Bool
+    /// Ends a user's membership; false where there is none.
+    func remove(_ user: UserID, from group: GroupID) throws(StoreError) -> Bool
+    /// Notes that the rights of a user have changed; answers since when, which is later than the
+    /// time before, or nil where there is no such user.
+    func changeRights(of user: UserID, at moment: Timestamp) throws(StoreError) -> Timestamp?
+    /// The same of all members of a group.
+    func changeRights(ofMembersOf group: GroupID, at moment: Timestamp) throws(StoreError) -> [UserID: Timestamp]
+}

@@ -1,0 +1,175 @@
+/// Local groups and their members, for admins and for commands on the data directory.
+///
+/// Who is no admin is answered as if nothing were there.
+package struct GroupService: Sendable {
+    private let environment: ServiceEnvironment
+
+    /// A service over the store of `environment`.
+    package init(environment: ServiceEnvironment) { self.environment = environment }
+
+    /// Makes a group without members.
+    package func add(
+        name: String,
+        description: String?,
+        by authority: Authority
+    ) async throws(ServiceError) -> Group {
+        try authority.requireAdmin()
+        if let problem = Group.problem(inName: name) { throw .badInput(problem) }
+        guard description?.utf8.count ?? 0 <= Group.maximumDescriptionBytes else {
+            throw .badInput("description has at most \(Group.maximumDescriptionBytes) bytes.")
+        }
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard try writer.group(named: name) == nil else {
+                return .failure(.badInput("There is a group \(name) already."))
+            }
+            guard try writer.groupCount() < environment.limits.groups else {
+                return .failure(.limit("There are \(environment.limits.groups) groups, as many as there may be."))
+            }
+            let group = Group(
+                id: GroupID(environment.identifiers.makeID()),
+                name: name,
+                description: description,
+                createdBy: authority.userID,
+                createdAt: environment.time.now()
+            )
+            try writer.save(group)
+            return .success(group)
+        }
+    }
+
+    /// Removes a group; its members lose at once what it gave them.
+    package func remove(_ group: GroupReference, by authority: Authority) async throws(ServiceError) -> Group {
+        try authority.requireAdmin()
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard let group = try writer.group(group) else { return .failure(group.unknown) }
+            let members = try writer.changeRights(ofMembersOf: group.id, at: environment.changeTime())
+            writer.note(members.sorted { $0.key < $1.key }.map { .rightsChanged($0.key, at: $0.value) })
+            try writer.remove(group)
+            return .success(group)
+        }
+    }
+
+    /// Makes a local user a member, who has from now on what the group gives.
+    package func add(
+        _ user: UserReference,
+        to group: GroupReference,
+        by authority: Authority
+    ) async throws(ServiceError) -> (group: Group, isNew: Bool) {
+        try authority.requireAdmin()
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard let group = try writer.group(group) else { return .failure(group.unknown) }
+            guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
+            let theirs = try writer.groups(of: [account.id])[account.id] ?? []
+            if theirs.contains(where: { $0.id == group.id }) { return .success((group, false)) }
+            let limits = environment.limits
+            guard theirs.count < limits.groupsPerUser else {
+                return .failure(.limit("\(account.name) is in \(theirs.count) groups, as many as one may be in."))
+            }
+            guard try writer.memberCount(of: group.id) < limits.groupMembers else {
+                return .failure(
+                    .limit("\(group.name) has \(limits.groupMembers) members, as many as a group may have.")
+                )
+            }
+            _ = try writer.add(account.id, to: group.id, at: environment.changeTime())
+            try writer.changeRights(of: [account.id], at: environment.changeTime())
+            return .success((group, true))
+        }
+    }
+
+    /// Ends a membership, and at once what the group gave.
+    package func remove(
+        _ user: UserReference,
+        from group: GroupReference,
+        by authority: Authority
+    ) async throws(ServiceError) -> (group: Group, wasMember: Bool) {
+        try authority.requireAdmin()
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard let group = try writer.group(group) else { return .failure(group.unknown) }
+            guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
+            guard try writer.remove(account.id, from: group.id) else { return .success((group, false)) }
+            try writer.changeRights(of: [account.id], at: environment.changeTime())
+            return .success((group, true))
+        }
+    }
+
+    /// Groups after a name, by name.
+    package func groups(
+        after name: String = "",
+        limit: Int,
+        by authority: Authority
+    ) async throws(ServiceError) -> (groups: [Group], hasMore: Bool) {
+        try authority.requireAdmin(writing: false)
+        let found = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
+            try reader.groups(after: name, limit: limit + 1)
+        }
+        return (Array(found.prefix(limit)), found.count > limit)
+    }
+
+    /// The group that is meant; nil where there is none, and for who is no admin.
+    package func group(_ group: GroupReference, by authority: Authority) async throws(ServiceError) -> Group? {
+        guard authority.isAdmin(writing: false) else { return nil }
+        return try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
+            try reader.group(group)
+        }
+    }
+
+    /// The members of a group after a user, by id; disabled ones too.
+    package func members(
+        of group: GroupID,
+        after user: UserID?,
+        limit: Int,
+        by authority: Authority
+    ) async throws(ServiceError) -> (accounts: [Account], hasMore: Bool) {
+        try authority.requireAdmin(writing: false)
+        let found = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
+            try reader.members(of: group, after: user, limit: limit + 1)
+        }
+        return (Array(found.prefix(limit)), found.count > limit)
+    }
+
+    /// The names of the groups of users, who must have been read for the same caller.
+    package func names(
+        ofGroupsOf users: Set<UserID>,
+        by authority: Authority
+    ) async throws(ServiceError) -> [UserID: [String]] {
+        try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
+            try reader.groups(of: users).mapValues { $0.map(\.name) }
+        }
+    }
+
+    private static func noLocalUser(_ user: UserReference) -> ServiceError {
+        .badInput(
+            "There is no local user \(user.text.prefix(64)). Groups of a sign-in provider's people come with their tokens."
+        )
+    }
+}
+
+/// A local group as somebody named it: by id, or by name.
+package struct GroupReference: Sendable, Hashable {
+    /// An id or a name.
+    package let text: String
+    /// Whether only an id is meant.
+    package let isID: Bool
+
+    /// The group of this name.
+    package init(name: String) { (text, isID) = (name, false) }
+
+    /// The group of this id.
+    package init(id: String) { (text, isID) = (id, true) }
+
+    /// What is said where there is none.
+    package var unknown: ServiceError {
+        .badInput("There is no group \(text.prefix(64)). `groups` or `tocsin group list` shows all.")
+    }
+}
+
+extension GroupReading {
+    /// The group that is meant, if there is one.
+    func group(_ group: GroupReference) throws(StoreError) -> Group? {
+        try group.isID ? self.group(GroupID(group.text)) : self.group(named: group.text)
+    }
+}

@@ -1,0 +1,80 @@
+// Passwords of local users. Hashes are made and compared before the write begins, which must not wait.
+extension PeopleService {
+    /// Changes the caller's own password; `old` is the one until now, if there is one.
+    package func setPassword(
+        old: String?,
+        new: String,
+        caller: Identity
+    ) async throws(ServiceError) -> Account {
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
+        let account = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.account(caller.userID)
+        }
+        guard let account else {
+            throw .badInput("Your password is your sign-in provider's. Change it there.")
+        }
+        try Self.requirePerson(account)
+        try PasswordRules.check(new, of: account.name)
+        if let stored = account.passwordHash {
+            guard let old, try await passwords().verify(old, against: stored) else {
+                throw .badInput("old is not the password until now. An admin can reset it.")
+            }
+        }
+        return try await setHash(of: account, to: try await passwords().hash(new), by: .caller(caller))
+    }
+
+    /// Gives a person a new password that an admin hands over; answers it, for it is stored nowhere.
+    package func resetPassword(
+        of user: UserReference,
+        by authority: Authority
+    ) async throws(ServiceError) -> (account: Account, password: String) {
+        try authority.requireAdmin()
+        let password = try passwords().makePassword()
+        return (try await setPassword(of: user, to: password, by: authority), password)
+    }
+
+    /// Sets a person's password, whatever it was.
+    package func setPassword(
+        of user: UserReference,
+        to password: String,
+        by authority: Authority
+    ) async throws(ServiceError) -> Account {
+        try authority.requireAdmin()
+        let account = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
+            try reader.account(user)
+        }
+        guard let account else { throw user.unknown }
+        try Self.requirePerson(account)
+        try PasswordRules.check(password, of: account.name)
+        return try await setHash(of: account, to: try await passwords().hash(password), by: authority)
+    }
+
+    private static func requirePerson(_ account: Account) throws(ServiceError) {
+        guard account.kind == .local else {
+            throw .badInput("\(account.name) is a service account, which has tokens and no password.")
+        }
+    }
+
+    /// Sets the hash; all sessions end but the one by which the user asks.
+    private func setHash(
+        of before: Account,
+        to hash: String,
+        by authority: Authority
+    ) async throws(ServiceError) -> Account {
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard var account = try writer.account(before.id), account.passwordHash == before.passwordHash else {
+                return .failure(.conflicting("The password was changed meanwhile. Try again."))
+            }
+            account.passwordHash = hash
+            try writer.save(account)
+            try writer.record(
+                environment.audit(action: "user.password", by: authority.actor, on: .user(account.id))
+            )
+            for session in try writer.sessions(of: account.id) where session.id.text != authority.actor.token {
+                try environment.end(session, by: authority.actor, reason: "PASSWORD_CHANGED", writer)
+            }
+            return .success(account)
+        }
+    }
+}
