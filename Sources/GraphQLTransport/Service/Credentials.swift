@@ -39,8 +39,8 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String {
         let token = authorization == nil ? "no token" : "a token"
         let key = apiKey == nil ? "no API key" : "an API key"
-        let session = cookie == nil ? "no session" : "a session"
-        return "Credentials(\(token), \(key), \(session), from \(remoteAddress ?? "an unknown address"))"
+        let session = cookie == nil ? "" : "a session, "
+        return "Credentials(\(token), \(key), \(session)from \(remoteAddress ?? "an unknown address"))"
     }
 
     /// The same as `description`.
