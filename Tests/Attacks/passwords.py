@@ -57,6 +57,14 @@ def sign_in(place, password, address):
 
 
 async def guess(place, address, count, end, seen):
+    try:
+        await guess_on_one_connection(place, address, count, end, seen)
+    except (OSError, EOFError):
+        # The server may close what was answered; the network is slowed all the same.
+        seen["closed"] = seen.get("closed", 0) + 1
+
+
+async def guess_on_one_connection(place, address, count, end, seen):
     reader, writer = await asyncio.open_connection(*place)
     for number in range(count):
         if time.monotonic() > end:

@@ -43,6 +43,7 @@ package final class SignInBrakes: Sendable {
         var accounts: [String: Count] = [:]
         var networks: [String: Count] = [:]
         var waiting = 0
+        var checked = 0
     }
 
     /// Failures after which an account's tries wait.
@@ -55,6 +56,9 @@ package final class SignInBrakes: Sendable {
     private static let networkPauseSeconds = 60.0
     /// Tries that may wait at once, those from unknown networks.
     private static let maximumWaiting = 256
+    /// Passwords of strangers' tries that are checked at once or wait for that. A known network's
+    /// try has at most these before it.
+    private static let maximumChecked = 8
     private static let maximumKeys = 20_000
 
     private let state = Mutex(State())
@@ -79,6 +83,22 @@ package final class SignInBrakes: Sendable {
             let exponent = min(failures - Self.freeFailures - 1, 2)
             return .after(seconds: min(Double(1 << exponent), Self.longestWaitSeconds))
         }
+    }
+
+    /// Whether the password of a try may be checked now; each true must be followed by `endCheck`.
+    package func beginCheck(_ attempt: Try) -> Bool {
+        guard !attempt.isFamiliar else { return true }
+        return state.withLock { state in
+            guard state.checked < Self.maximumChecked else { return false }
+            state.checked += 1
+            return true
+        }
+    }
+
+    /// The password of a try was checked.
+    package func endCheck(_ attempt: Try) {
+        guard !attempt.isFamiliar else { return }
+        state.withLock { $0.checked -= 1 }
     }
 
     /// The password was right: the try was no failure.

@@ -114,6 +114,8 @@ extension SignInService {
         _ password: String,
         _ attempt: SignInBrakes.Try
     ) async throws(ServiceError) -> Account {
+        guard brakes.beginCheck(attempt) else { throw Self.busy }
+        defer { brakes.endCheck(attempt) }
         let isRight: Bool
         do throws(ServiceError) {
             isRight = try await passwords.verify(password, against: account?.passwordHash ?? decoy)

@@ -82,6 +82,17 @@ struct SignInBrakesTests {
         #expect(brakes.begin(Self.attempt("192.0.2.1", isFamiliar: true), now: Self.start) == .after(seconds: 0))
     }
 
+    @Test("eight passwords of strangers are checked at once; the user's own have room beside them")
+    func checks() {
+        let brakes = SignInBrakes()
+        let stranger = Self.attempt("192.0.2.1")
+        for _ in 0..<8 { #expect(brakes.beginCheck(stranger)) }
+        #expect(!brakes.beginCheck(stranger))
+        #expect(brakes.beginCheck(Self.attempt("192.0.2.1", isFamiliar: true)))
+        brakes.endCheck(stranger)
+        #expect(brakes.beginCheck(stranger))
+    }
+
     @Test(
         "an IPv4 address is one network, and so are 64 bits of IPv6",
         arguments: [
