@@ -19,7 +19,9 @@ package struct TokenAuthenticator: Authenticator {
     let verified = VerifiedTokens()
     /// Is told whom a token names, when it was verified anew; must not wait.
     let noted: @Sendable (Identity) -> Void
-    /// Is told of each session that was verified anew; must not wait. nil: there are no sessions.
+    /// Is told of each session that was verified anew; must not wait.
+    ///
+    /// nil: there are no sessions.
     let sessionUsed: (@Sendable (Session) -> Void)?
     /// How the groups of people of sign-in providers are taken.
     let claimedGroups: ClaimedGroups

@@ -9,8 +9,9 @@ package struct SessionService: Sendable {
         (self.environment, self.limits, self.secrets) = (environment, limits, secrets)
     }
 
-    /// Gives an app's session a new secret and a new life; the one before is good for a minute more,
-    /// should the answer be lost.
+    /// Gives an app's session a new secret and a new life.
+    ///
+    /// The secret before is good for a minute more, should the answer be lost.
     package func refresh(_ caller: Identity) async throws(ServiceError) -> NewSession {
         let (environment, limits) = (environment, limits)
         let secret = secrets.make(.app)

@@ -56,8 +56,9 @@ package final class SignInBrakes: Sendable {
     private static let networkPauseSeconds = 60.0
     /// Tries that may wait at once, those from unknown networks.
     private static let maximumWaiting = 256
-    /// Passwords of strangers' tries that are checked at once or wait for that. A known network's
-    /// try has at most these before it.
+    /// Passwords of strangers' tries that are checked at once or wait for that.
+    ///
+    /// A known network's try has at most these before it.
     private static let maximumChecked = 8
     private static let maximumKeys = 20_000
 

@@ -68,7 +68,7 @@ struct AccessPart: Sendable {
         )
     }
 
-    /// Tokens of the first sign-in provider, which stands for the user pool where nothing else does.
+    /// Tokens of the first sign-in provider, which is the user pool where nothing else is.
     private static func externalTokens(of providers: ProviderSessions?) -> ExternalTokens? {
         guard let first = providers?.signIns.all.first, first.provider.isUserPool else { return nil }
         return ExternalTokens(

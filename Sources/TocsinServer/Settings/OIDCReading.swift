@@ -4,8 +4,9 @@ import TocsinAuth
 extension SettingsDraft {
     private static let maximumProviders = 20
 
-    /// Reads the tables `[[oidc]]` of the settings file, by the rules of the variables `TOCSIN_OIDC_…`
-    /// without their prefix, and an `id`.
+    /// Reads the tables `[[oidc]]` of the settings file.
+    ///
+    /// Each has an `id`, and what the variables `TOCSIN_OIDC_…` have, without their prefix.
     mutating func readOIDC() {
         guard let file, !file.oidc.isEmpty else { return }
         guard file.oidc.count <= Self.maximumProviders else {
