@@ -145,6 +145,12 @@ extension IncomingRequest {
     /// Our own origin as the browser has it; nil where no cookie is safe.
     package var ownOrigin: String? { head.connection.cookies?.origin(host: fields.single(.host)) }
 
+    /// Whether a page of our own origin sent it, under whatever name a proxy asks for us.
+    var isFromOwnPage: Bool {
+        guard let origin = fields.single(.origin)?.lowercased() else { return false }
+        return origin == ownOrigin
+    }
+
     /// The value of a cookie.
     package func cookie(_ name: String) -> String? { SessionCookies.value(name, in: fields) }
 }
