@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLTransport
 import JSON
+import Synchronization
 import Testing
 import TocsinAPI
 import TocsinAuth
@@ -180,7 +181,10 @@ struct PeopleTests {
             "subscription { onCreateMessage(topicId: \"\(topic)\") { title } }",
             as: member
         )
-        guard case .stream = outcome else { return Issue.record("\(outcome)") }
+        guard case .stream = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
         try await api.publish("first", to: topic)
         #expect(try await sink.take(1).first?["data"]?["onCreateMessage"]?["title"] == "first")
         let groups = GroupService(environment: api.environment)

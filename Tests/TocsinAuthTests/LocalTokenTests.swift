@@ -94,7 +94,8 @@ struct LocalTokenTests {
         let world = try await World(nil)
         let token = try await Self.issued(world)
         guard case .identity(let before) = await world.result(token) else {
-            return Issue.record("The token is refused.")
+            Issue.record("The token is refused.")
+            return
         }
         #expect(before.groups.isEmpty && !before.isAdmin)
         let change = try await world.store.write { writer throws(StoreError) in
@@ -119,7 +120,8 @@ struct LocalTokenTests {
         world.authenticator.observe(.rightsChanged(Self.alice.id, at: moment))
         #expect(world.recognized(token) == nil)
         guard case .identity(let after) = await world.result(token) else {
-            return Issue.record("The token is refused.")
+            Issue.record("The token is refused.")
+            return
         }
         #expect(after.groups == ["ops"] && after.localGroups == ["ops"] && after.isAdmin)
         world.authenticator.observe(.rightsChanged(Self.alice.id, at: moment))

@@ -64,7 +64,10 @@ struct PushRightsTests {
         #expect(rights.notedClaims == ["roles"])
         for (seconds, expected) in [(59.0, ["ops"]), (60.0, [])] {
             let receiver = rights.receiver(Self.ann, facts(["roles": ["ops"]], seconds: seconds), now: Self.now)
-            guard case .person(let identity) = receiver else { return Issue.record("\(receiver)") }
+            guard case .person(let identity) = receiver else {
+                Issue.record("\(receiver)")
+                return
+            }
             #expect(identity.groups == expected)
         }
     }
