@@ -25,7 +25,7 @@ package struct CallbackParameters: Sendable {
             }
         }
         guard let state = values["state"] else {
-            // Some providers leave it out where they refuse; what they say may be shown all the same.
+            // Some providers leave it out where they refuse; what they say may be shown.
             throw OIDCRefusal(
                 .callbackMalformed,
                 "The callback has no state, so that nobody can say whose it is.",

@@ -7,8 +7,6 @@ package struct EndpointAddress: Sendable, Hashable, CustomStringConvertible {
     package let text: String
     /// Scheme, host and port, as they were given.
     let origin: String
-    /// Begins with a slash, or is empty; without the query.
-    let path: String
 
     /// nil for what is no such address, and for one with user information or a fragment.
     package init?(_ text: String) {
@@ -21,14 +19,12 @@ package struct EndpointAddress: Sendable, Hashable, CustomStringConvertible {
         guard let host = Self.host(authority), isSecure || Self.loopbackHosts.contains(host) else { return nil }
         self.text = text
         origin = String(decoding: bytes[..<authority.endIndex], as: UTF8.self)
-        let path = bytes[authority.endIndex...].prefix { $0 != UInt8(ascii: "?") }
-        self.path = String(decoding: path, as: UTF8.self)
     }
 
     /// The address as it was given.
     package var description: String { text }
 
-    /// Whether it is origin and path only.
+    /// Whether a query stands behind the path.
     var hasQuery: Bool { text.utf8.contains(UInt8(ascii: "?")) }
 
     /// The address with these joined to its query.
@@ -50,8 +46,12 @@ package struct EndpointAddress: Sendable, Hashable, CustomStringConvertible {
         let host = text[..<end]
         let port = text[host.endIndex...]
         guard !host.isEmpty, host.utf8.allSatisfy(isHostByte) else { return nil }
-        guard port.isEmpty || (port.hasPrefix(":") && UInt16(port.dropFirst()) != nil) else { return nil }
-        return String(host)
+        return port.isEmpty || isPort(port) ? String(host) : nil
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        let digits = text.dropFirst()
+        return text.hasPrefix(":") && digits.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt16(digits) != nil
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {

@@ -115,7 +115,10 @@ package actor OIDCDiscovery {
         switch await http.send(request) {
         case .response(200, _, let body): return body
         case .response(let status, _, _):
-            throw OIDCRefusal(.providerAway, "The discovery document of \(issuer) was answered with status \(status).")
+            throw OIDCRefusal(
+                .providerAway,
+                "The discovery document of \(issuer) was answered with \(OIDCRefusal.shown(status: status))."
+            )
         case .failed(let reason):
             throw OIDCRefusal(.providerAway, "The discovery document of \(issuer) cannot be had: \(reason).")
         }

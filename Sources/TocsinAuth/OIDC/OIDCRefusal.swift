@@ -56,6 +56,11 @@ package struct OIDCRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether trying again later may help, and nothing was said of the person.
     package var isAway: Bool { code == .providerAway }
 
+    /// What an answer with this status says, for a sentence.
+    static func shown(status: Int) -> String {
+        "status \(status)" + ((300..<400).contains(status) ? ", and redirects are not followed" : "")
+    }
+
     /// At most 80 printable characters of a foreign text, for a sentence.
     static func shown(_ text: String) -> String {
         let scalars = text.unicodeScalars.prefix(80).map { scalar -> Unicode.Scalar in

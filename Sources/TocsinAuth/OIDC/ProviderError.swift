@@ -1,4 +1,5 @@
-/// The errors that a provider may answer (RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core §3.1.2.6).
+/// The errors that a provider may answer (RFC 6749 §4.1.2.1 and §5.2, OpenID Connect Core
+/// §3.1.2.6).
 ///
 /// Only these words are ever shown; what else a provider says is left out.
 package enum ProviderError: String, Sendable, Hashable, CaseIterable {

@@ -45,7 +45,7 @@ package struct ProviderPerson: Sendable, Hashable {
     /// Local ids begin so; no subject of the user pool may.
     private static let idPrefix = "oidc:"
 
-    /// nil also for what is no time: an elevation has judged it before, and nothing else rests on it.
+    /// nil also for what is no time: an elevation has judged it, and nothing else rests on it.
     private static func authenticationTime(in claims: JSONObject) -> Timestamp? {
         do throws(TokenProblem) {
             return try ClaimRules.moment("auth_time", in: claims)

@@ -4,8 +4,8 @@ package enum ReturnPath {
 
     /// The path asked for, fit for a header; `/` for what is no path of this server.
     ///
-    /// It begins with one slash, has no control characters and at most 512 bytes, those beyond ASCII
-    /// written as `%` and two digits. Browsers take `//` and `/\` at the beginning for another host.
+    /// It begins with one slash, has no control characters and at most 512 bytes. Bytes beyond
+    /// ASCII are written as `%` and two digits. Browsers take `//` and `/\` for another host.
     package static func checked(_ text: String?) -> String {
         guard let text, text.utf8.first == slash,
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })

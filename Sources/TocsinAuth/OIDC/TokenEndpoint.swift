@@ -91,7 +91,7 @@ struct TokenEndpoint {
             let isAway = status >= 500 || status == 429 || status == 408
             return OIDCRefusal(
                 isAway ? .providerAway : .tokenAnswerRefused,
-                "The token endpoint \(endpoint) answered with status \(status); redirects are not followed."
+                "The token endpoint \(endpoint) answered with \(OIDCRefusal.shown(status: status))."
             )
         }
         let code: OIDCRefusal.Code =

@@ -29,7 +29,8 @@ class MockProvider:
         import oidc_provider_mock
         import werkzeug.serving
 
-        logging.getLogger("werkzeug").setLevel(logging.ERROR)
+        for name in ("werkzeug", "oidc_provider_mock"):
+            logging.getLogger(name).setLevel(logging.ERROR)
         claims = {"preferred_username": "alice", "email": "alice@example.com", "realm_access": {"roles": ROLES}}
         user = oidc_provider_mock.User(sub="alice", claims=claims)
         app = oidc_provider_mock.app(require_nonce=True, user_claims=[user])

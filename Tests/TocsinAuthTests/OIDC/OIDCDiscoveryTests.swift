@@ -100,7 +100,8 @@ struct OIDCDiscoveryTests {
         "with an address that no browser should be sent to is refused",
         arguments: [
             "http://id.example/token", "//id.example/token", "javascript:alert(1)", "https://a@id.example/token",
-            "https://id.example/token#x", "https://", "https://id.example:99999/", "https://id.example/\r\nx: y",
+            "https://id.example/token#x", "https://", "https://id.example:99999/", "https://id.example:+443/",
+            "https://id.example:/", "https://id.example/\r\nx: y",
             "http://localhost.evil.example/token", "http://127.0.0.1@evil.example/", "ftp://id.example/token",
         ]
     )
@@ -157,7 +158,7 @@ struct OIDCDiscoveryTests {
         let seed = UInt64.random(in: 0 ... .max)
         var dice = Dice(state: seed)
         var known = 0
-        for _ in 0..<400 {
+        for _ in 0..<200 {
             var bytes = good
             for _ in 0...Int.random(in: 0..<3, using: &dice) {
                 bytes[Int.random(in: bytes.indices, using: &dice)] = UInt8.random(in: 0x20...0x7E, using: &dice)
@@ -171,7 +172,7 @@ struct OIDCDiscoveryTests {
             #expect(text.contains(FakeSignInProvider.issuer), "seed \(seed): \(text)")
         }
         // Both happened, or this tests nothing.
-        #expect((1..<400).contains(known), "seed \(seed)")
+        #expect((1..<200).contains(known), "seed \(seed)")
     }
 
     @Test("that is no document at all is refused", arguments: foreignTexts)

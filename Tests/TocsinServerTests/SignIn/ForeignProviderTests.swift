@@ -5,7 +5,7 @@ import TocsinAuth
 import TocsinCore
 import TocsinServer
 
-/// `scripts/oidc.sh` starts the providers, and a person with a browser who goes where they are sent.
+/// `scripts/oidc.sh` starts the providers, and a person who goes where they are sent.
 @Suite("Other people's sign-in providers", .serialized, .timeLimit(.minutes(2)), .enabled(if: ProviderDesk.isOpen))
 struct ForeignProviderTests {
     @Test(
