@@ -50,7 +50,7 @@ public final class ExecutionPlan: Sendable {
     public var rootFieldCount: Int { tree.selections[tree.root].fields.count }
 
     /// The names of the fields that are selected at the root, as if nothing were skipped.
-    public var rootFieldNames: Set<String> { Set(tree.selections[tree.root].fields.map(\.field.name)) }
+    public var rootFieldNames: [String] { tree.selections[tree.root].fields.map(\.field.name) }
 
     /// Roughly how much memory the plan takes, in bytes, with all that executions may keep of it.
     public var estimatedBytes: Int {

@@ -46,7 +46,7 @@ enum SessionResolvers {
         map.session("expiresAt") { $1.string($0.end.iso8601) }
         map.session("network") { $1.string($0.network) }
         map.session("agent") { $1.string($0.agent) }
-        map.leaf("Session.isCurrent") { object, out in
+        map.leaf("SignInSession.isCurrent") { object, out in
             guard case .session(_, let isCurrent) = object else { return out.null() }
             out.bool(isCurrent)
         }
@@ -75,7 +75,7 @@ extension ResolverMap where Object == APIObject, Context == RequestContext {
         _ field: String,
         _ write: @escaping @Sendable (Session, inout LeafWriter) -> Void
     ) {
-        leaf("Session.\(field)") { object, out in
+        leaf("SignInSession.\(field)") { object, out in
             guard case .session(let session, _) = object else { return out.null() }
             write(session, &out)
         }

@@ -57,7 +57,7 @@ struct SignInBrakesTests {
         let later = Self.start.adding(seconds: 60)
         #expect(Self.fail(brakes, Self.attempt("192.0.2.1"), times: 1, at: later) == .after(seconds: 3))
         #expect(Self.fail(brakes, Self.attempt("192.0.2.1"), times: 1, at: later) == .refused(seconds: 60))
-        #expect(Self.fail(brakes, Self.attempt("192.0.2.9"), times: 1) == .after(seconds: 3))
+        #expect(Self.fail(brakes, Self.attempt("192.0.2.9"), times: 1, at: later) == .after(seconds: 3))
     }
 
     @Test("a right password counts as no failure")
