@@ -18,7 +18,7 @@ extension TocsinGraphQL {
         let plan: ExecutionPlan
         do throws(RequestErrors) {
             let document = try documents.document(of: request)
-            plan = try executor.plan(of: document.text, operationName: request.operationName)
+            plan = try executor.plan(ofStranger: document.text, operationName: request.operationName)
         } catch {
             return .refused(message: Self.missingCredentials)
         }
