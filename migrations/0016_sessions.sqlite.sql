@@ -26,7 +26,7 @@ CREATE TABLE sessions (
     renewed_at INTEGER,
     ended_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX sessions_by_former_digest ON sessions (former_digest) WHERE former_digest IS NOT NULL;
+CREATE INDEX sessions_by_former_digest ON sessions (former_digest) WHERE former_digest IS NOT NULL;
 CREATE INDEX sessions_by_user ON sessions (user_id, created_at, id);
 CREATE INDEX sessions_by_end ON sessions (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);

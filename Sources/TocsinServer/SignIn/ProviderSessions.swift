@@ -3,7 +3,7 @@ import Synchronization
 import TocsinAuth
 import TocsinCore
 
-/// Sessions of people for whom a sign-in provider vouches: how they begin, and whether it still does.
+/// Sessions of people for whom a sign-in provider vouches, and whether it still does.
 final class ProviderSessions: Sendable {
     let signIns: OIDCSignIns
     private let pools: [String: Identity.Provider]
