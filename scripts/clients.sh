@@ -69,6 +69,7 @@ fi
 if command -v chromium >/dev/null || { install_packages chromium && command -v chromium >/dev/null; }; then
     drive "Driving the server with a page in Chromium" 300 python3 Tests/Clients/browser.py "$binary" chromium
     drive "Driving it with tocsin.js in Chromium" 300 python3 Tests/Clients/pages.py "$binary" chromium
+    drive "Signing in by a cookie in Chromium" 120 python3 Tests/Clients/cookies.py "$binary" chromium
 else
     leave_out "Chromium could not be installed; the pages are left out."
 fi

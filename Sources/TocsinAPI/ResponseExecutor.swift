@@ -24,6 +24,8 @@ package struct PlanOptions: Sendable, Hashable {
 package final class ResponseExecutor: Sendable {
     private let executable: ExecutableSchema<APIObject, RequestContext>
     private let plans: PlanCache
+    /// Apart, so that whoever has not signed in pushes nobody's plans out.
+    private let strangersPlans: PlanCache
     private let root = ExecutionRoot(APIObject.root)
     private let appSyncOptions: ExecutionOptions
     private let standardOptions: ExecutionOptions
@@ -53,6 +55,7 @@ package final class ResponseExecutor: Sendable {
         TokenResolvers.register(in: &map)
         UserSettingsResolvers.register(in: &map)
         AuditResolvers.register(in: &map)
+        SessionResolvers.register(in: &map)
         if schema.hasPeople {
             PeopleResolvers.register(in: &map)
             GroupResolvers.register(in: &map)
@@ -65,14 +68,19 @@ package final class ResponseExecutor: Sendable {
         }
         executable = try ExecutableSchema(schema: schema.schema, resolvers: map)
         // The executable's schema knows the scalars' input checks, for literals in documents.
-        plans = PlanCache(
-            schema: executable.schema,
-            parseLimits: parseLimits,
-            validationLimits: validationLimits,
-            suggests: planOptions.suggests,
-            maximumEntries: planOptions.maximumPlans,
-            maximumBytes: planOptions.maximumBytes
-        )
+        let executed = executable.schema
+        func cache(entries: Int, bytes: Int) -> PlanCache {
+            PlanCache(
+                schema: executed,
+                parseLimits: parseLimits,
+                validationLimits: validationLimits,
+                suggests: planOptions.suggests,
+                maximumEntries: entries,
+                maximumBytes: bytes
+            )
+        }
+        plans = cache(entries: planOptions.maximumPlans, bytes: planOptions.maximumBytes)
+        strangersPlans = cache(entries: 20, bytes: 1_000_000)
         let maximumErrors = validationLimits.maximumErrors
         let appSync = AppSyncErrorEncoding(schema: schema.schema)
         var options = ExecutionOptions(maximumErrors: maximumErrors, errorEncoding: appSync.write)
@@ -90,6 +98,11 @@ package final class ResponseExecutor: Sendable {
         } catch {
             throw AppSyncWording.worded(error, query: document.text)
         }
+    }
+
+    /// The same for whoever has not signed in.
+    func plan(ofStranger document: DocumentText, operationName: String?) throws(RequestErrors) -> ExecutionPlan {
+        try strangersPlans.plan(of: document, operationName: operationName)
     }
 
     /// Parses, validates and plans all operations of a document as if a request asked for them.

@@ -16,7 +16,7 @@ package final class TocsinGraphQL: GraphQLService {
     /// Waits until the feed knows of everything committed before, by whichever node: a
     /// subscription begins after that.
     let settle: (@Sendable () async -> Void)?
-    private let documents: RequestDocuments
+    let documents: RequestDocuments
     let rates: RequestRates?
     /// Counts tokens that were refused, for the audit.
     private let refusedTokens: RefusedTokens?
@@ -48,12 +48,19 @@ package final class TocsinGraphQL: GraphQLService {
 
     /// Verifies the credentials of a request or socket; a token counts before an API key.
     package func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Identity> {
-        guard let token = credentials.authorization ?? credentials.apiKey else {
-            return .refused(message: "Valid authorization header not provided.")
+        let result: AuthenticationResult
+        let token = credentials.authorization ?? credentials.apiKey
+        if let token {
+            result = await authenticator.authenticate(token: token, from: credentials.remoteAddress)
+        } else if let cookie = credentials.cookie {
+            result = await authenticator.authenticate(cookie: cookie)
+        } else {
+            return .refused(message: Self.missingCredentials)
         }
-        switch await authenticator.authenticate(token: token, from: credentials.remoteAddress) {
+        switch result {
         case .identity(let identity): return .caller(identity)
         case .refused(let refusal):
+            guard let token else { return .refused(message: refusal.rawValue) }
             note(refusal, of: token, from: credentials.remoteAddress)
             // An API key has no form, so it cannot be malformed: AppSync answers that it is not
             // known.
@@ -85,7 +92,8 @@ package final class TocsinGraphQL: GraphQLService {
 
     /// What credentials are recognised by later, without verifying them again; empty for none.
     package func fingerprint(of credentials: Credentials) -> [UInt8] {
-        (credentials.authorization ?? credentials.apiKey).map(authenticator.fingerprint) ?? []
+        if let token = credentials.authorization ?? credentials.apiKey { return authenticator.fingerprint(of: token) }
+        return credentials.cookie.map(authenticator.fingerprint(ofCookie:)) ?? []
     }
 
     /// The caller whose credentials with this fingerprint were verified before; nil: verify them.
@@ -125,6 +133,7 @@ package final class TocsinGraphQL: GraphQLService {
         style: ResponseStyle,
         from source: RequestSource?
     ) -> OperationLookup {
+        if caller.isStranger { return operation(ofStranger: request, style, from: source) }
         do {
             let plan = try asked(request, caller).plan
             switch plan.operationKind {
@@ -167,6 +176,9 @@ package final class TocsinGraphQL: GraphQLService {
         switch operation(of: request, caller: caller, style: style) {
         case .query(let run), .mutation(let run): return await run()
         case .invalid(let reply): return reply
+        case .refused(let message):
+            let error = GraphQLError(.unauthenticated, message)
+            return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
         case .subscription:
             if let refusal = refusal(of: caller, style) { return refusal }
             let error = GraphQLError(.badRequest, "A subscription needs a WebSocket; send queries and mutations here.")

@@ -14,11 +14,17 @@ package struct TokenAuthenticator: Authenticator {
 
     private let local: LocalTokens
     private let external: ExternalTokens?
-    private let store: any Store
-    private let time: any TimeSource
-    private let verified = VerifiedTokens()
+    let store: any Store
+    let time: any TimeSource
+    let verified = VerifiedTokens()
     /// Is told whom a token names, when it was verified anew; must not wait.
-    private let noted: @Sendable (Identity) -> Void
+    let noted: @Sendable (Identity) -> Void
+    /// Is told of each session that was verified anew; must not wait.
+    ///
+    /// nil: there are no sessions.
+    let sessionUsed: (@Sendable (Session) -> Void)?
+    /// How the groups of people of sign-in providers are taken.
+    let claimedGroups: ClaimedGroups
     private let uses: TokenUses?
 
     /// `external` is nil when no sign-in provider is configured; `uses` is told of local tokens and
@@ -29,8 +35,11 @@ package struct TokenAuthenticator: Authenticator {
         store: any Store,
         time: any TimeSource,
         uses: TokenUses? = nil,
-        noted: @escaping @Sendable (Identity) -> Void = { _ in }
+        noted: @escaping @Sendable (Identity) -> Void = { _ in },
+        sessionUsed: (@Sendable (Session) -> Void)? = nil,
+        claimedGroups: ClaimedGroups = ClaimedGroups()
     ) {
+        (self.sessionUsed, self.claimedGroups) = (sessionUsed, claimedGroups)
         (self.noted, self.uses) = (noted, uses)
         self.local = local
         self.external = external
@@ -83,18 +92,26 @@ package struct TokenAuthenticator: Authenticator {
     private func verify(_ token: String, _ digest: [UInt8], _ now: Timestamp) async -> AuthenticationResult {
         let generation = verified.generation
         do throws(TokenProblem) {
-            let identity =
-                token.hasPrefix(APIKey.prefix)
-                ? try await bearer(ofKey: APIKeyText.hexadecimal(digest), now: now)
-                : try await identity(of: try CompactToken(token), now: now)
-            let seconds = identity.tokenID == nil ? Self.externalMemorySeconds : Self.localMemorySeconds
-            let memoryEnd = now.adding(seconds: seconds)
-            let goodUntil = identity.expiresAt.map { min($0, memoryEnd) } ?? memoryEnd
-            verified.remember(identity, for: digest, until: goodUntil, generation: generation)
+            let identity: Identity
+            if token.hasPrefix(APIKey.prefix) {
+                identity = try await bearer(ofKey: APIKeyText.hexadecimal(digest), now: now)
+            } else if token.hasPrefix(Session.appPrefix) {
+                identity = try await self.identity(ofSession: token, .app, now: now)
+            } else {
+                identity = try await self.identity(of: try CompactToken(token), now: now)
+            }
+            remember(identity, digest, now, generation)
             return .identity(identity)
         } catch {
             return Self.result(of: error)
         }
+    }
+
+    func remember(_ identity: Identity, _ digest: [UInt8], _ now: Timestamp, _ generation: Int) {
+        let seconds = identity.tokenID == nil ? Self.externalMemorySeconds : Self.localMemorySeconds
+        let memoryEnd = now.adding(seconds: seconds)
+        let goodUntil = identity.expiresAt.map { min($0, memoryEnd) } ?? memoryEnd
+        verified.remember(identity, for: digest, until: goodUntil, generation: generation)
     }
 
     /// To be told of every event of the store: a revoked token or disabled
@@ -155,7 +172,7 @@ package struct TokenAuthenticator: Authenticator {
         return key.identity
     }
 
-    private static func result(of problem: TokenProblem) -> AuthenticationResult {
+    static func result(of problem: TokenProblem) -> AuthenticationResult {
         switch problem {
         case .malformed: .refused(.malformed)
         case .expired: .refused(.expired)

@@ -20,6 +20,7 @@ package struct StartError: Error, Sendable, CustomStringConvertible {
 package final class Application: Sendable {
     private let process: ProcessPart
     private let store: StorePart
+    private let signIn: SignInPart
     private let access: AccessPart
     private let push: PushPart
     private let api: APIPart
@@ -31,6 +32,8 @@ package final class Application: Sendable {
     private let front: FrontPart
     /// What runs from start to stop.
     private let work = Mutex<Task<Void, Never>?>(nil)
+    /// Tells the set-up code, once the address is known.
+    private let setup = Mutex<Task<Void, Never>?>(nil)
     /// How long the database is waited for at a stop, once requests and pushes have had their time.
     private static let databaseSeconds = 2
 
@@ -44,9 +47,10 @@ package final class Application: Sendable {
         declarations.log(to: process.logger)
         let schema = declarations.schema
         store = try await StorePart(process, schema: schema)
-        access = try AccessPart(process, store: store, schema: schema)
+        signIn = SignInPart(process, store: store)
+        access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
         push = try PushPart(process, store: store, schema: schema)
-        api = APIPart(process, store: store, push: push, declarations: declarations)
+        api = APIPart(process, store: store, push: push, signIn: signIn, declarations: declarations)
         cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
         upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
         timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
@@ -54,6 +58,7 @@ package final class Application: Sendable {
         front = FrontPart(
             process,
             store: store,
+            signIn: signIn,
             access: access,
             push: push,
             api: api,
@@ -68,19 +73,32 @@ package final class Application: Sendable {
         try await cluster?.start()
         await access.revocations.look()
         work.withLock { $0 = Task { await run() } }
-        return try await front.listen()
+        let address = try await front.listen()
+        let (signIn, process) = (signIn, process)
+        setup.withLock {
+            $0 = Task {
+                await signIn.tellSetupCode(
+                    address: address,
+                    publicURL: process.settings.server.publicURL,
+                    to: process.logger,
+                    time: process.time
+                )
+            }
+        }
+        return address
     }
 
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
-        let (timers, audit) = (timers, audit)
+        let (timers, audit, signIn) = (timers, audit, signIn)
         await withDiscardingTaskGroup { group in
             group.addTask {
                 await store.prepare()
                 await store.reportTopicNames()
             }
             group.addTask { await access.revocations.run() }
+            group.addTask { await signIn.run() }
             group.addTask { await access.userFacts.run() }
             group.addTask { await access.noteUses(store.store) }
             group.addTask { await feed.run() }
@@ -114,6 +132,9 @@ package final class Application: Sendable {
         push.webhooks.stop()
         api.feed.stop()
         await front.server.shutdown(graceSeconds: grace)
+        let setup = self.setup.withLock { $0.take() }
+        setup?.cancel()
+        await setup?.value
         let work = self.work.withLock { $0.take() }
         work?.cancel()
         await work?.value

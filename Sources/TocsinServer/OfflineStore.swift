@@ -170,8 +170,9 @@ package struct OfflineStore: Sendable {
     private static func sentence(for error: ServiceError) -> String {
         switch error {
         case .badInput(let text), .conflicting(let text), .badRequest(let text, _), .limit(let text),
-            .internal(let text),
-            .badCursor(let text, _), .cursorExpired(let text, _), .proofRefused(let text):
+            .internal(let text), .badCursor(let text, _), .cursorExpired(let text, _), .proofRefused(let text),
+            .unauthenticated(let text),
+            .tooManyTries(let text, _):
             text
         case .uncertain(let reason): "The outcome is unknown: \(reason)."
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"

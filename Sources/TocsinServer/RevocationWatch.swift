@@ -69,17 +69,20 @@ struct RevocationWatch: Sendable {
     /// Looks once; while the store cannot be read, what was known stays.
     func look() async {
         do {
+            let now = time.now()
             // Sockets of tokens that ended a day ago have ended with them.
-            let dayAgo = time.now().adding(seconds: -86_400)
+            let dayAgo = now.adding(seconds: -86_400)
             let since = newest.change.withLock(\.self).adding(seconds: -Self.lateSeconds)
-            let (tokens, accounts, keys, rights) = try await store.read { reader throws(StoreError) in
+            let (tokens, accounts, keys, rights, sessions) = try await store.read { reader throws(StoreError) in
                 (
                     try reader.revokedTokens() + reader.changedTokens(endingAfter: dayAgo),
-                    try reader.disabledAccounts(), try reader.revokedAPIKeys(), try reader.rightsChanged(since: since)
+                    try reader.disabledAccounts(), try reader.revokedAPIKeys(), try reader.rightsChanged(since: since),
+                    try reader.endedSessions(at: now)
                 )
             }
             newest.change.withLock { newest in newest = rights.values.max().map { max(newest, $0) } ?? newest }
-            hub.publish(list.replace(tokens: tokens, accounts: accounts, keys: keys) + list.note(rights))
+            let ended = list.replace(tokens: tokens, accounts: accounts, keys: keys, sessions: sessions)
+            hub.publish(ended + list.note(rights))
         } catch {
             logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
         }

@@ -9,7 +9,7 @@ import sys
 import time
 
 # They register their attacks, in this order.
-import reads, unread, strangers, judging, rights, names, smaller, tls  # noqa: E401, F401
+import reads, unread, strangers, judging, rights, names, passwords, smaller, tls  # noqa: E401, F401
 from stage import ATTACKS, COLUMNS, Stage
 
 

@@ -173,6 +173,11 @@ struct Probe {
         "setMySettings": "Is about who asks, and takes no id.",
         "doNotDisturb": "Is about who asks, and takes no id.",
         "setPassword": "Is about who asks, and takes no id.",
+        "sessions": "Is about who asks, and takes no id.",
+        "signIn": "Is for who has not signed in; tried by PasswordSignInTests.",
+        "refreshSession": "Is about who asks, and takes no id.",
+        "signOut": "Ends what the probes sign in with; tried by PasswordSignInTests.",
+        "endSession": "Tried by PasswordSignInTests with another's session.",
         "registerPushToken": "Moves a device to who holds its token, by design.",
     ]
 }

@@ -49,6 +49,9 @@ public final class ExecutionPlan: Sendable {
     /// How many fields are selected at the root, as if nothing were skipped.
     public var rootFieldCount: Int { tree.selections[tree.root].fields.count }
 
+    /// The names of the fields that are selected at the root, as if nothing were skipped.
+    public var rootFieldNames: [String] { tree.selections[tree.root].fields.map(\.field.name) }
+
     /// Roughly how much memory the plan takes, in bytes, with all that executions may keep of it.
     public var estimatedBytes: Int {
         let fields = tree.selections.reduce(0) { $0 + $1.fields.count }

@@ -4,6 +4,10 @@ public struct Credentials: Sendable, Hashable {
     public var authorization: String?
     /// The API key.
     public var apiKey: String?
+    /// The secret of a browser's session, from a cookie that may count.
+    ///
+    /// It never does beside a token or a key.
+    public var cookie: String?
     /// The address the connection came from, for limits and logs.
     public var remoteAddress: String?
 
@@ -16,8 +20,8 @@ public struct Credentials: Sendable, Hashable {
         self.remoteAddress = remoteAddress
     }
 
-    /// Whether there is neither a token nor a key.
-    public var isEmpty: Bool { authorization == nil && apiKey == nil }
+    /// Whether there is neither a token nor a key nor a session.
+    public var isEmpty: Bool { authorization == nil && apiKey == nil && cookie == nil }
 
     private static func bareToken(_ header: String) -> String? {
         var text = header.utf8[...]
@@ -35,7 +39,8 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String {
         let token = authorization == nil ? "no token" : "a token"
         let key = apiKey == nil ? "no API key" : "an API key"
-        return "Credentials(\(token), \(key), from \(remoteAddress ?? "an unknown address"))"
+        let session = cookie == nil ? "" : "a session, "
+        return "Credentials(\(token), \(key), \(session)from \(remoteAddress ?? "an unknown address"))"
     }
 
     /// The same as `description`.

@@ -15,6 +15,12 @@ public protocol GraphQLService: Sendable {
     /// it carries no credentials.
     func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Caller>
 
+    /// Whoever shows nothing of who they are, where some operations are for everybody.
+    ///
+    /// Asked over HTTP alone, for a `POST` without credentials; all other operations of theirs are
+    /// `refused`.
+    var stranger: Caller? { get }
+
     /// What stands for these credentials when a caller is looked up again; it
     /// tells nothing of their text.
     ///
@@ -93,6 +99,9 @@ public protocol GraphQLService: Sendable {
 }
 
 extension GraphQLService {
+    /// Nobody is let in without credentials.
+    public var stranger: Caller? { nil }
+
     /// Nothing is looked up again.
     public func fingerprint(of credentials: Credentials) -> [UInt8] { [] }
 
@@ -164,6 +173,8 @@ public enum OperationLookup: Sendable {
     case subscription
     /// It cannot run; the reply says why.
     case invalid(GraphQLReply)
+    /// A stranger asked for what is not for everybody; the message is for the client.
+    case refused(message: String)
 
     /// The kind of operation, where one was found.
     public var kind: OperationKind? {
@@ -171,7 +182,7 @@ public enum OperationLookup: Sendable {
         case .query: .query
         case .mutation: .mutation
         case .subscription: .subscription
-        case .invalid: nil
+        case .invalid, .refused: nil
         }
     }
 }

@@ -96,6 +96,8 @@ extension GraphQLError {
             )
         case .limit(let text): self.init(.limit, text)
         case .proofRefused(let text): self.init(.proofRefused, text)
+        case .unauthenticated(let text): self.init(.unauthenticated, text)
+        case .tooManyTries(let text, _): self.init(.limit, text)
         case .uncertain(let reason): self.init(.unavailable, "The outcome is unknown: \(reason).")
         case .unavailable(let reason):
             self.init(.unavailable, "The server cannot do this just now (\(reason)). Nothing was changed; try again.")

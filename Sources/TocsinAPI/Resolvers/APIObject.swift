@@ -34,6 +34,8 @@ package enum APIObject: Sendable {
     indirect case settings(UserSettings)
     indirect case hours(WeeklyHours)
     indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
+    indirect case signedIn(NewSession)
+    indirect case session(Session, isCurrent: Bool)
     indirect case auditEvent(StoredAuditEvent)
     indirect case auditPage([StoredAuditEvent], nextToken: String?)
     indirect case grant(TopicGrant)
@@ -129,6 +131,10 @@ package final class Services: Sendable {
     package let tokens: TokenService
     /// Summaries that people have made for themselves.
     package let digests: DigestService
+    /// Signs people in; nil: nobody signs in here.
+    package let signIn: SignInService?
+    /// What becomes of sessions; nil: there are none.
+    package let sessions: SessionService?
     /// The categories that apps register, by the categories file.
     package let categories: [NotificationCategory]
     /// Who follows which topic on this node.
@@ -149,6 +155,8 @@ package final class Services: Sendable {
         sealer: any Sealer,
         forecast: (any PushForecast)? = nil,
         categories: [NotificationCategory] = [],
+        signIn: SignInService? = nil,
+        sessions: SessionService? = nil,
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
@@ -187,6 +195,7 @@ package final class Services: Sendable {
         )
         tokens = TokenService(environment: environment, topics: schema.topics)
         self.categories = categories
+        (self.signIn, self.sessions) = (signIn, sessions)
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

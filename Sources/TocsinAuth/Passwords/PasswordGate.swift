@@ -112,6 +112,8 @@ private func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
         nil,
         { raw in
             guard let raw else { return nil }
+            // Of this thread alone: whoever guesses passwords waits for others.
+            _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
             Unmanaged<Box>.fromOpaque(raw).takeRetainedValue().body()
             return nil
         },

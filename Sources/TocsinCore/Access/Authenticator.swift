@@ -7,6 +7,12 @@ package protocol Authenticator: Sendable {
     /// an address that is not known.
     func authenticate(token: String, from address: String?) async -> AuthenticationResult
 
+    /// The identity of a browser's session by the secret in its cookie, or why not.
+    func authenticate(cookie: String) async -> AuthenticationResult
+
+    /// What stands for a cookie's secret where it is remembered; no token has the same.
+    func fingerprint(ofCookie cookie: String) -> [UInt8]
+
     /// What a token of which the signature held says of itself: its id, and whose it is.
     ///
     /// To be asked of tokens that are over or revoked alone: of others it is not known whether they
@@ -30,6 +36,12 @@ extension Authenticator {
     package func authenticate(token: String) async -> AuthenticationResult {
         await authenticate(token: token, from: nil)
     }
+
+    /// There are no sessions.
+    package func authenticate(cookie: String) async -> AuthenticationResult { .refused(.notAuthorized) }
+
+    /// Nothing is remembered.
+    package func fingerprint(ofCookie cookie: String) -> [UInt8] { [] }
 
     /// Nothing is remembered.
     package func fingerprint(of token: String) -> [UInt8] { [] }

@@ -59,10 +59,16 @@ package final class RevocationList: Sendable {
     /// There is one for each access that has ended since the last call, and one for the pushes of
     /// each newly disabled user that are already on their way. `tokens` are those that were revoked
     /// or changed.
-    package func replace(tokens: [IssuedToken], accounts: [Account], keys: [APIKey] = []) -> [DomainEvent] {
+    package func replace(
+        tokens: [IssuedToken],
+        accounts: [Account],
+        keys: [APIKey] = [],
+        sessions: [(id: TokenID, user: UserID)] = []
+    ) -> [DomainEvent] {
         let revoked =
             tokens.filter { $0.revokedAt != nil }.map { (id: $0.id, userID: $0.userID) }
             + keys.filter { $0.revokedAt != nil }.map { (id: $0.id, userID: $0.identity.userID) }
+            + sessions.map { (id: $0.id, userID: $0.user) }
         let disabled = accounts.filter(\.isDisabled)
         let changed = tokens.filter { $0.revokedAt == nil && $0.changedAt != nil }
         let old = state.withLock { state in

@@ -1,6 +1,7 @@
 /// Where a request came from: what the audit keeps of it, and never more of an address.
 package struct RequestOrigin: Sendable, Hashable {
-    private let address: String?
+    /// The client's whole address, for limits alone; the audit keeps the network.
+    let address: String?
     private let number: Number?
 
     private struct Number: Sendable, Hashable {

@@ -137,6 +137,12 @@ package struct DeviceService: Sendable {
             }
             return .success(.token(id))
         }
+        if let id = caller.tokenID, let session = try writer.session(id) {
+            guard session.endedAt == nil else {
+                return .failure(.badInput("This session was ended. Sign in again, and register the device then."))
+            }
+            return .success(.token(id))
+        }
         guard let end = caller.expiresAt else {
             return .failure(.badInput("This sign-in has no end that a device could be bound to."))
         }

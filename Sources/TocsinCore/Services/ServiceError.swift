@@ -34,6 +34,10 @@ package enum ServiceError: Error, Sendable, Hashable {
     case limit(String)
     /// A registration's proof is missing or does not hold; the text never says what of it is wrong.
     case proofRefused(String)
+    /// Nobody is signed in by what was shown: a password, or a session that is over.
+    case unauthenticated(String)
+    /// Something was tried too often; it may be tried again after so many seconds.
+    case tooManyTries(String, seconds: Int)
     /// The store cannot work just now; nothing was changed.
     case unavailable(String)
     /// The store went away in the middle: nobody knows whether it was changed. To repeat a create

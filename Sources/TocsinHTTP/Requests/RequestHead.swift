@@ -18,6 +18,8 @@ final class RequestHead: Sendable {
         let peer: IPAddress?
         /// Whose word on where requests came from is taken, where the peer is a proxy.
         let proxies: TrustedProxies?
+        /// nil: no cookie is looked at.
+        let cookies: SessionCookies?
         let number: Int
 
         /// Who sent a request of these fields.
@@ -43,6 +45,10 @@ final class RequestHead: Sendable {
     let client: IPAddress?
     /// What the client sent to show who it is.
     let credentials: Credentials
+    /// The same with the session of a browser, for GraphQL's path.
+    let ownCredentials: Credentials
+    /// Why the session that was sent does not count; nil where it does, or there is none.
+    let sessionRefusal: String?
     /// What matters of it to GraphQL over HTTP, whether no form can have sent
     /// it, and what is agreed on.
     let exchange: HTTPExchange
@@ -67,6 +73,7 @@ final class RequestHead: Sendable {
             apiKey: fields[.apiKey],
             remoteAddress: client.map { "\($0)" }
         )
+        (ownCredentials, sessionRefusal) = Self.withSession(credentials, fields, method, connection.cookies)
         exchange = HTTPExchange(
             method: method,
             contentType: fields.joined(.contentType),
@@ -76,6 +83,24 @@ final class RequestHead: Sendable {
         isBeyondForms = exchange.isBeyondForms
         negotiation = exchange.negotiated()
         line = (head.method, head.uri, head.version)
+    }
+
+    /// The credentials with a browser's session, which counts only where there is nothing else.
+    private static func withSession(
+        _ credentials: Credentials,
+        _ fields: KnownFields,
+        _ method: HTTPRequest.Method,
+        _ cookies: SessionCookies?
+    ) -> (Credentials, refusal: String?) {
+        guard let cookies, fields.has(.cookie), credentials.isEmpty, method == .post else { return (credentials, nil) }
+        switch cookies.evidence(in: fields, method) {
+        case .absent: return (credentials, nil)
+        case .refused(let lack): return (credentials, lack)
+        case .shown(let secret):
+            var credentials = credentials
+            credentials.cookie = secret
+            return (credentials, nil)
+        }
     }
 
     /// Whether what is known of this head holds for another one too; only the length of
@@ -90,7 +115,7 @@ final class RequestHead: Sendable {
     /// What stands for the credentials, made by `make` when it is first asked for.
     func fingerprint(_ make: (Credentials) -> [UInt8]) -> [UInt8] {
         if let made = madeFingerprint.withLock({ $0 }) { return made }
-        let new = make(credentials)
+        let new = make(ownCredentials)
         madeFingerprint.withLock { $0 = new }
         return new
     }
@@ -183,6 +208,7 @@ struct KnownFields: Sendable {
     enum Name: Int {
         case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
         case contentEncoding, transferEncoding, forwarded, forwardedFor
+        case cookie, fetchSite, console
 
         /// The field's name as it is written, in lower case.
         private var text: StaticString {
@@ -201,6 +227,9 @@ struct KnownFields: Sendable {
             case .transferEncoding: "transfer-encoding"
             case .forwarded: "forwarded"
             case .forwardedFor: "x-forwarded-for"
+            case .cookie: "cookie"
+            case .fetchSite: "sec-fetch-site"
+            case .console: "x-tocsin-console"
             }
         }
 
@@ -221,6 +250,9 @@ struct KnownFields: Sendable {
             case (13, UInt8(ascii: "a")): candidate = .authorization
             case (14, UInt8(ascii: "c")): candidate = .contentLength
             case (15, UInt8(ascii: "x")): candidate = .forwardedFor
+            case (6, UInt8(ascii: "c")): candidate = .cookie
+            case (14, UInt8(ascii: "s")): candidate = .fetchSite
+            case (16, UInt8(ascii: "x")): candidate = .console
             case (16, UInt8(ascii: "c")): candidate = .contentEncoding
             case (17, UInt8(ascii: "t")): candidate = .transferEncoding
             default: candidate = nil
@@ -245,7 +277,7 @@ struct KnownFields: Sendable {
     private let sent: [(name: String, value: String)]
     /// The position of each field's first value among all that were sent, counted from 1; 0 where
     /// it was not sent.
-    private var positions = SIMD16<UInt16>.zero
+    private var positions = SIMD32<UInt16>.zero
     /// The fields that were sent more than once, by their bits.
     private var repeated: UInt32 = 0
     /// One bit for each value that is looked at whenever it comes, but for the body's length;
@@ -280,10 +312,10 @@ struct KnownFields: Sendable {
         return headers[headers.index(headers.startIndex, offsetBy: Int(positions[name.rawValue]) - 1)].value
     }
 
-    /// All values of a field, joined by commas.
-    func joined(_ name: Name) -> String? {
+    /// All values of a field, joined by commas unless something else is asked for.
+    func joined(_ name: Name, separator: String = ", ") -> String? {
         guard isRepeated(name) else { return self[name] }
-        return sent.filter { Name($0.name) == name }.map(\.value).joined(separator: ", ")
+        return sent.filter { Name($0.name) == name }.map(\.value).joined(separator: separator)
     }
 
     /// Whether what is known of these fields holds for another head, of so many bytes at most.

@@ -23,6 +23,7 @@ extension Responder {
         of request: IncomingRequest,
         _ agreement: HTTPExchange.Agreement
     ) async -> Result<Service.Caller, HTTPRefusal> {
+        if let lack = request.head.sessionRefusal { return .failure(Self.refusal(ofSession: lack, agreement)) }
         let fingerprint = request.head.fingerprint { service.fingerprint(of: $0) }
         if let caller = service.recognize(fingerprint, from: request.credentials.remoteAddress) {
             return .success(caller)

@@ -150,6 +150,10 @@ extension Responder {
         _ agreement: HTTPExchange.Agreement,
         _ answer: (Answer) -> Void
     ) -> Progress {
+        if let lack = request.head.sessionRefusal {
+            finish(OutgoingResponse(Self.refusal(ofSession: lack, agreement)), request, answer)
+            return .answered
+        }
         let fingerprint = request.head.fingerprint { service.fingerprint(of: $0) }
         guard let caller = service.recognize(fingerprint, from: request.credentials.remoteAddress) else {
             return .callerUnknown
@@ -176,14 +180,30 @@ extension Responder {
         _ request: IncomingRequest,
         _ agreement: HTTPExchange.Agreement
     ) async -> Result<Service.Caller, HTTPRefusal> {
-        let mediaType = agreement.mediaType
-        switch await service.authenticate(request.credentials) {
+        let (mediaType, credentials) = (agreement.mediaType, request.head.ownCredentials)
+        switch await service.authenticate(credentials) {
         case .caller(let caller): return .success(caller)
         case .refused(let message):
+            if credentials.isEmpty, let stranger = stranger(of: request, agreement) { return .success(stranger) }
             return .failure(HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType))
         case .unavailable(let message):
             return .failure(HTTPRefusal(.serviceUnavailable, message, .unavailable, mediaType))
         }
+    }
+
+    /// Who sent a request without credentials, where it may be one that is for everybody.
+    private func stranger(of request: IncomingRequest, _ agreement: HTTPExchange.Agreement) -> Service.Caller? {
+        guard request.method == .post, agreement.eventStream != .always, request.head.isBeyondForms,
+            !request.head.hasChunks, request.body.readableBytes <= settings.maximumBodyBytesOfStrangers,
+            let length = request.fields.single(.contentLength).flatMap({ Int($0) }),
+            length <= settings.maximumBodyBytesOfStrangers
+        else { return nil }
+        return service.stranger
+    }
+
+    /// The answer to a request whose session does not count.
+    static func refusal(ofSession lack: String, _ agreement: HTTPExchange.Agreement) -> HTTPRefusal {
+        HTTPRefusal(.forbidden, lack, .unauthorized, agreement.mediaType)
     }
 
     /// What is to be run for this caller.
@@ -201,7 +221,7 @@ extension Responder {
             return try operation(try parsed(request, agreement), caller, agreement, request, answer)
         } catch {
             var response = OutgoingResponse(error)
-            response.isLetIn = true
+            response.isLetIn = error.status != .unauthorized
             finish(response, request, answer)
             return .answered
         }
@@ -241,6 +261,7 @@ extension Responder {
         let lookup = service.operation(of: asked, caller: caller, style: style, from: request.source)
         if let kind = lookup.kind, let refusal = HTTPRefusal.refusal(of: kind, agreement) { throw refusal }
         switch (lookup, agreement.eventStream) {
+        case (.refused(let message), _): throw HTTPRefusal(.unauthorized, message, .unauthenticated, mediaType)
         case (.invalid(let reply), .always): answer(stream(.reply(reply), asked, caller, request))
         case (.invalid(let reply), _):
             let owner = service.socketGroup(of: caller)

@@ -21,6 +21,11 @@ package struct HTTPServerSettings: Sendable {
     /// What keeps pages from sending requests in their reader's name.
     package var forgery = ForgeryProtection()
 
+    /// Which cookie shows a browser's session; `nil` takes none.
+    package var cookies: SessionCookies?
+    /// The longest body of a request without credentials, where some are served, in bytes.
+    package var maximumBodyBytesOfStrangers = 16 * 1024
+
     /// The longest request body, in bytes.
     package var maximumBodyBytes = 1_048_576
     /// The longest request head, in bytes.

@@ -51,7 +51,12 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     func connection(from address: SocketAddress?, number: Int) -> RequestHead.Connection {
         let peer = address?.ipAddress.flatMap(IPAddress.init)
         let isProxy = peer.map(proxies.trust) ?? false
-        return RequestHead.Connection(peer: peer, proxies: isProxy ? proxies : nil, number: number)
+        return RequestHead.Connection(
+            peer: peer,
+            proxies: isProxy ? proxies : nil,
+            cookies: settings.cookies,
+            number: number
+        )
     }
 
     func socketPath(_ path: String) -> SocketPath? { socketPaths.first { $0.path == path } }

@@ -66,6 +66,9 @@ extension SocketPerformer {
         )
         switch lookup {
         case .invalid(let reply): replied(number, reply)
+        case .refused(let message):
+            _ = remove(number)
+            handle(.refused(number, errors: ErrorBody.errors(message, code: .unauthenticated, style: .standard)))
         case .query(let run), .mutation(let run):
             guard operation.isSubscriptionOnly, let kind = lookup.kind else { return execute(number, run) }
             _ = remove(number)

@@ -31,7 +31,7 @@ struct WebSocketUpgrade {
         guard keys.count == 1, Self.isKey(keys[0]) else {
             throw HTTPRefusal(.badRequest, "Sec-WebSocket-Key must be 16 bytes in base64.", .badRequest)
         }
-        guard origins.mayOpenSocket(request) else {
+        guard origins.mayOpenSocket(request) || request.isFromOwnPage else {
             let message = "Pages of this origin may not open sockets. List it in the allowed origins."
             throw HTTPRefusal(.forbidden, message, .unauthorized)
         }
@@ -50,10 +50,20 @@ struct WebSocketUpgrade {
         let opening = SocketOpening(
             queryString: request.queryString,
             offeredProtocols: offeredProtocols,
-            credentials: request.credentials,
+            credentials: credentials,
             limits: limits
         )
         return subprotocol.makeSession(opening)
+    }
+
+    /// What shows who opens the socket: a browser's session only where nothing else does.
+    private var credentials: Credentials {
+        var credentials = request.credentials
+        guard credentials.isEmpty, let cookies = request.head.connection.cookies,
+            case .shown(let secret) = cookies.evidence(ofUpgrade: request.fields)
+        else { return credentials }
+        credentials.cookie = secret
+        return credentials
     }
 
     /// The bytes that answer the handshake.

@@ -6,7 +6,7 @@ struct APIPart: Sendable {
     let services: Services
     let feed: LiveFeed
 
-    init(_ process: ProcessPart, store: StorePart, push: PushPart, declarations: Declarations) {
+    init(_ process: ProcessPart, store: StorePart, push: PushPart, signIn: SignInPart, declarations: Declarations) {
         let report = FailureReport(logger: process.logger, identifiers: process.identifiers, time: process.time)
         services = Services(
             environment: store.environment,
@@ -14,6 +14,8 @@ struct APIPart: Sendable {
             sealer: process.sealer,
             forecast: push.forecast,
             categories: push.categories,
+            signIn: signIn.service,
+            sessions: signIn.sessions,
             report: report.callAsFunction
         )
         feed = LiveFeed(

@@ -14,7 +14,7 @@ struct AccessPart: Sendable {
     private let time: any TimeSource
     private let logger: Logger
 
-    init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
+    init(_ process: ProcessPart, store: StorePart, signIn: SignInPart, schema: APISchema) throws(StartError) {
         let time = process.time
         (self.time, logger) = (time, process.logger)
         let userFacts = UserFactsKeeper(
@@ -28,11 +28,14 @@ struct AccessPart: Sendable {
         )
         let authenticator = TokenAuthenticator(
             local: LocalTokens(process.serverKey),
-            external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time),
+            external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time)
+                ?? Self.externalTokens(of: signIn.providers),
             store: store.store,
             time: time,
             uses: tokenUses,
-            noted: userFacts.note
+            noted: userFacts.note,
+            sessionUsed: signIn.used,
+            claimedGroups: store.environment.claimedGroups
         )
         (self.userFacts, self.authenticator) = (userFacts, authenticator)
         let revoked = revoked
@@ -73,6 +76,16 @@ struct AccessPart: Sendable {
             provider: signIn.provider == "oidc" ? .oidc : .userPools,
             usernameClaims: signIn.usernameClaims,
             claimedGroups: signIn.claimedGroups
+        )
+    }
+
+    /// Tokens of the first sign-in provider, which is the user pool where nothing else is.
+    private static func externalTokens(of providers: ProviderSessions?) -> ExternalTokens? {
+        guard let first = providers?.signIns.all.first, first.provider.isUserPool else { return nil }
+        return ExternalTokens(
+            issuer: first.provider.issuer,
+            audiences: [first.provider.clientID],
+            keys: .discovered(first.discovery)
         )
     }
 

@@ -14,6 +14,7 @@ struct FrontPart: Sendable {
     init(
         _ process: ProcessPart,
         store: StorePart,
+        signIn: SignInPart,
         access: AccessPart,
         push: PushPart,
         api: APIPart,
@@ -39,8 +40,16 @@ struct FrontPart: Sendable {
         var front = process.settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
+        front.cookies = signIn.cookies
+        let auth = AuthPaths(
+            signIn: signIn,
+            authenticator: access.authenticator,
+            report: api.services.report,
+            time: time
+        )
+        let routes = gateway.httpRoutes + ClientFiles.routes + auth.routes
         let server: HTTPServer<TocsinGraphQL> = HTTPServer(
-            HTTPServer.Content(service: service, health: health, routes: gateway.httpRoutes + ClientFiles.routes),
+            HTTPServer.Content(service: service, health: health, routes: routes),
             settings: front,
             logger: logger,
             now: { time.now().milliseconds }

@@ -27,6 +27,7 @@ struct UpkeepPart: Sendable {
             ).task,
             DeliveryReaper(store: store.store, time: time, keptSeconds: keptSeconds).task,
             ProofNonceReaper(store: store.store, time: time).task,
+            SessionReaper(store: store.store, time: time).task,
             AuditReaper(store: store.store, time: time, keptSeconds: settings.auditKept).task,
             MessageReaper(store: store.store, time: time, retention: settings.retention).task {
                 logger.info("old messages were removed", metadata: ["count": "\($0)"])

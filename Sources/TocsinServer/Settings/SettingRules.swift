@@ -62,6 +62,15 @@ enum SettingRules {
         return nil
     }
 
+    /// An origin: cookies are kept by it, and sign-in providers compare the whole address.
+    static func publicURLProblem(_ text: String) -> SettingProblem? {
+        let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), hasHost(text), text.count(of: "/") == 2, isPlain,
+            !text.contains("?"), !text.contains("#"), !text.contains("@")
+        else { return "write https://HOST or https://HOST:PORT with nothing behind, such as https://push.example.com" }
+        return nil
+    }
+
     static func appleIDProblem(_ text: String) -> SettingProblem? {
         let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && text.utf8.count <= 64
         return isPlain ? nil : "write the 10 letters and digits that Apple shows"
@@ -146,6 +155,7 @@ struct SettingsConsistency {
 
     init(_ settings: Settings) {
         checkSignIn(settings.signIn)
+        checkOIDC(settings)
         checkAPNs(settings.apns)
         checkFCM(settings.fcm)
         checkWebPush(settings.webPush)
@@ -211,6 +221,33 @@ struct SettingsConsistency {
         if let secret = signIn.hs256Secret, secret.contents.utf8.count < HMACKey.recommendedBytes {
             warnings.append(
                 "TOCSIN_JWT_HS256_SECRET is shorter than \(HMACKey.recommendedBytes) bytes, which RFC 7518 asks for."
+            )
+        }
+    }
+
+    private mutating func checkOIDC(_ settings: Settings) {
+        let providers = settings.signIn.allOIDC
+        if settings.signIn.oidc.issuer == nil, settings.signIn.oidc != Settings.OIDC() {
+            problems.append("Settings of TOCSIN_OIDC_… are there, but not TOCSIN_OIDC_ISSUER. Set it too.")
+        }
+        for provider in providers { problems += provider.problems.map { "oidc (\(provider.id)): \($0)" } }
+        for (id, same) in Dictionary(grouping: providers, by: \.id) where same.count > 1 {
+            problems.append("Two sign-in providers have the id \(id). Give each an id of its own.")
+        }
+        guard !providers.isEmpty else { return }
+        if settings.server.publicURL == nil {
+            problems.append(
+                "A sign-in provider sends browsers back to this server: set TOCSIN_PUBLIC_URL to the address by which they "
+                    + "find it, such as https://push.example.com."
+            )
+        }
+        if let url = settings.server.publicURL, EndpointAddress(url) == nil {
+            problems.append("TOCSIN_PUBLIC_URL must be https (http only for localhost) to sign in with a provider.")
+        }
+        if settings.signIn.sessionLifetimeSeconds ?? 0 > 86_400, providers.contains(where: { $0.groupsClaim != nil }) {
+            warnings.append(
+                "Groups of a sign-in provider that gives no refresh token hold until the session ends: consider a shorter "
+                    + "TOCSIN_SESSION_LIFETIME, such as 12h, or ask for the scope offline_access."
             )
         }
     }

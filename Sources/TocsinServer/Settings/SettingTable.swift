@@ -8,7 +8,8 @@ package enum SettingTable {
 
     /// The settings by the headings of docs/settings.md and of the manual page.
     package static let groups: [Group] = [
-        ("Server", server), ("Sign-in", signIn), ("Apple push", apns), ("Google push", fcm), ("Outbox", push),
+        ("Server", server), ("Sign-in", signIn), ("Sign-in with OpenID Connect", oidc), ("Apple push", apns),
+        ("Google push", fcm), ("Outbox", push),
         ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
         ("Schedules", schedules), ("Identities, versions and sync", models), ("Database and retention", database),
         ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
@@ -64,6 +65,12 @@ package enum SettingTable {
             "The host name that clients know the server by, such as push.example.com; it stands in what wallets sign.",
             check: SettingRules.publicNameProblem
         ),
+        .optional(
+            "public-url",
+            \.server.publicURL,
+            "The address by which browsers find the server, such as https://push.example.com; without it they sign in on this machine alone.",
+            check: SettingRules.publicURLProblem
+        ),
         .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
         .flag(
             "persisted-queries",
@@ -118,6 +125,19 @@ package enum SettingTable {
     ]
 
     static let signIn: [SettingDefinition] = [
+        .flag("password-sign-in", \.signIn.takesPasswords, "Whether local users sign in by their password."),
+        .duration(
+            "session-idle",
+            \.signIn.sessionIdleSeconds,
+            60...366 * 86_400,
+            "How long a session lasts that nobody uses: 7d for a week."
+        ),
+        .duration(
+            "session-lifetime",
+            \.signIn.sessionLifetimeSeconds,
+            60...366 * 86_400,
+            "How long a session lasts at most, used or not."
+        ),
         .optional(
             "jwt-issuer",
             \.signIn.issuer,

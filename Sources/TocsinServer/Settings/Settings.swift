@@ -72,6 +72,8 @@ package struct Settings: Sendable, Hashable {
         package var node: String?
         /// What clients know the server by: a host's name, alike on all nodes; nil: it has none.
         package var publicName: String?
+        /// Where browsers find the server: scheme, host and port; nil: on this machine alone.
+        package var publicURL: String?
         /// What wakes the other nodes of a PostgreSQL database.
         package var doorbell = DoorbellAddress.database
         /// A file with the model schema; nil: the one that ships.
@@ -144,6 +146,45 @@ package struct Settings: Sendable, Hashable {
         package var registrationProof = "off"
         /// The contents of `jwksPath`.
         package var jwks: [UInt8]?
+        /// Whether local users sign in by their password.
+        package var takesPasswords = true
+        /// A session that nobody uses for so long is over.
+        package var sessionIdleSeconds: Double? = 7 * 86_400
+        /// Used or not, a session is over then.
+        package var sessionLifetimeSeconds: Double? = 30 * 86_400
+        /// The sign-in provider of variables; its issuer is nil where there is none.
+        package var oidc = OIDC()
+        /// Sign-in providers of the settings file.
+        package var furtherOIDC: [OIDC] = []
+
+        /// All sign-in providers, that of variables first.
+        package var allOIDC: [OIDC] { (oidc.issuer == nil ? [] : [oidc]) + furtherOIDC }
+    }
+
+    /// A provider with which people sign in (OpenID Connect).
+    package struct OIDC: Sendable, Hashable {
+        /// Names the provider in addresses and in its people's ids.
+        package var id = "default"
+        /// As the provider says it of itself, byte by byte.
+        package var issuer: String?
+        /// The name under which the provider knows this server.
+        package var clientID: String?
+        /// nil: a public client.
+        package var clientSecret: Secret?
+        /// What is asked for.
+        package var scopes = ["openid", "profile", "email"]
+        /// Sent as `audience` where the provider needs it.
+        package var audience: String?
+        /// What the button says.
+        package var label: String?
+        /// Where groups stand in an ID token.
+        package var groupsClaim: String?
+        /// Whoever is in one of these is an admin.
+        package var adminGroups: [String] = []
+        /// Only whoever is in one of these comes in; empty: everybody.
+        package var allowedGroups: [String] = []
+        /// What an ID token must say besides, as `name=value`.
+        package var requiredClaims: [String] = []
     }
 
     /// Apple's push service.

@@ -16,6 +16,8 @@ struct SettingsFile {
     private(set) var webhooks: [JSONValue] = []
     /// The tables under `apps`, each for `AppReading`.
     private(set) var apps: [JSONValue] = []
+    /// The tables under `oidc`, each for `OIDCReading`.
+    private(set) var oidc: [JSONValue] = []
     private(set) var problems: [String] = []
 
     init(path: String, contents: [UInt8]) {
@@ -44,13 +46,16 @@ struct SettingsFile {
         keys.contains { key in values[key].map { key != "database" || $0.contains("@") } ?? false }
             || webhooks.contains { $0["secret"] != nil }
             || apps.contains { $0.serializedString().contains("PRIVATE KEY") }
+            || oidc.contains { $0["client-secret"] != nil || $0["client_secret"] != nil }
     }
 
     private mutating func add(_ value: JSONValue, under prefix: String) throws(SettingProblem) {
         guard case .object(let members) = value else { throw "it must hold names and values" }
         for member in members {
             let name = prefix + member.key.map { $0 == "_" ? "-" : String($0) }.joined().lowercased()
-            if name == Self.appsKey || name == Self.webhooksKey {
+            if name == Self.oidcKey, case .array(let tables) = member.value {
+                oidc = tables
+            } else if name == Self.appsKey || name == Self.webhooksKey {
                 guard case .array(let tables) = member.value else {
                     problems.append(
                         "\(path): \(name) must be a list of tables. In TOML each begins with [[\(name)]]."
@@ -73,6 +78,7 @@ struct SettingsFile {
 
     private static let webhooksKey = "webhooks"
     private static let appsKey = "apps"
+    private static let oidcKey = "oidc"
 
     private static func parsed(_ contents: [UInt8], path: String) throws(SettingProblem) -> JSONValue {
         guard let text = String(validating: contents, as: UTF8.self) else { throw "it is not UTF-8" }

@@ -15,6 +15,7 @@ package enum SettingsReader {
         for definition in SettingTable.all { draft.read(definition) }
         draft.readNamedFiles()
         draft.readApps()
+        draft.readOIDC()
         draft.noteNamesThatMeanNothing()
         return try draft.result()
     }

@@ -47,11 +47,12 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("digest_numbers", by: "user_id", "topic_id", "min_priority"),
         MovedTable("used_nonces", by: "nonce"),
         MovedTable("audit_events", by: "at", "id"),
+        MovedTable("sessions", by: "id"),
     ]
 
     /// Tables that speak of this database alone.
     package static let staying: Set<String> = [
-        "migrations", "imports", "duties", "nodes", "node_events", "audit_retention",
+        "migrations", "imports", "duties", "nodes", "node_events", "audit_retention", "setup_code",
     ]
 
     /// The table of this name.

@@ -156,7 +156,9 @@ extension Device {
         d.registered_at, d.last_seen_at, EXISTS (SELECT 1 FROM muted_users AS q WHERE q.user_id = d.user_id), d.kind, \
         d.hardware_id, d.bound_token, d.bound_until, CASE WHEN d.bound_token IS NULL THEN d.bound_until \
         ELSE coalesce((SELECT CASE WHEN b.revoked_at IS NULL THEN b.expires_at ELSE 0 END \
-        FROM tokens AS b WHERE b.id = d.bound_token), 0) END, d.address, d.proven_at
+        FROM tokens AS b WHERE b.id = d.bound_token), (SELECT CASE WHEN s.ended_at IS NOT NULL THEN 0 \
+        WHEN s.idle_until < s.expires_at THEN s.idle_until ELSE s.expires_at END \
+        FROM sessions AS s WHERE s.id = d.bound_token), 0) END, d.address, d.proven_at
         """
     /// How many those are.
     static let columnCount = 19

@@ -24,9 +24,10 @@ private enum SQL {
     /// Tokens that are good at the moment and can read.
     static func tokens(_ users: BoundList) -> String {
         """
-        SELECT DISTINCT user_id FROM tokens WHERE user_id IN (\(users.placeholders))
-            AND revoked_at IS NULL AND expires_at > $\(users.bindings.count + 1)
-            AND (scope IN ('full', 'read') OR reads <> 0)
+        SELECT user_id FROM tokens WHERE user_id IN (\(users.placeholders))
+            AND revoked_at IS NULL AND expires_at > $\(users.bindings.count + 1) AND (scope IN ('full', 'read') OR reads <> 0)
+        UNION SELECT user_id FROM sessions WHERE user_id IN (\(users.placeholders)) AND ended_at IS NULL
+            AND expires_at > $\(users.bindings.count + 1) AND idle_until > $\(users.bindings.count + 1)
         """
     }
 }

@@ -25,6 +25,13 @@ struct HTTPAnswer {
         get throws { try JSONParser.parse(body) }
     }
 
+    /// The cookies that it sets, each as `name=value`.
+    var cookies: [String] {
+        head.filter { $0.lowercased().hasPrefix("set-cookie:") }.map { line in
+            String(line.dropFirst("set-cookie:".count).drop { $0 == " " }.prefix { $0 != ";" })
+        }
+    }
+
     /// The field's value, by its name in lower case.
     func header(_ name: String) -> String? {
         for line in head {

@@ -56,6 +56,7 @@ extension PeopleService {
         }
     }
 
+    /// Sets the hash; all sessions end but the one by which the user asks.
     private func setHash(
         of before: Account,
         to hash: String,
@@ -69,6 +70,9 @@ extension PeopleService {
             account.passwordHash = hash
             try writer.save(account)
             try writer.record(environment.audit("user.password", account, by: authority))
+            for session in try writer.sessions(of: account.id) where session.id.text != authority.actor.token {
+                try environment.end(session, by: authority.actor, reason: "PASSWORD_CHANGED", writer)
+            }
             return .success(account)
         }
     }

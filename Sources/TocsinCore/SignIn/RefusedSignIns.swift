@@ -1,0 +1,117 @@
+import Synchronization
+
+/// A sign-in that was refused, as log and audit tell it.
+package struct SignInRefusal: Sendable, Hashable {
+    /// A short word that keeps its meaning, such as `wrong_password` or `state_mismatch`.
+    package var reason: String
+    /// More of it for the log; holds no secret.
+    package var sentence: String?
+    /// Whose account it was, where there is one.
+    package var user: UserID?
+    /// The sign-in provider's id.
+    package var provider: String?
+    /// Where it came from.
+    package var origin: RequestOrigin?
+
+    /// A refusal for this reason.
+    package init(
+        reason: String,
+        sentence: String? = nil,
+        user: UserID? = nil,
+        provider: String? = nil,
+        origin: RequestOrigin? = RequestOrigin.current
+    ) {
+        (self.reason, self.sentence, self.user) = (reason, sentence, user)
+        (self.provider, self.origin) = (provider, origin)
+    }
+}
+
+/// Writes each refused sign-in to the log and to the audit, beside requests.
+///
+/// At most sixty in a minute have a row and a line of their own; the rest of a minute is one row
+/// with a count, so that an attack fills neither.
+package final class RefusedSignIns: Sendable {
+    /// Rows of a minute at most, but for the one of the rest.
+    package static let rowsPerMinute = 60
+
+    private enum Entry: Sendable {
+        case one(SignInRefusal)
+        case rest(count: Int)
+    }
+
+    private struct State {
+        var minute = Int64.min
+        var count = 0
+    }
+
+    private let environment: ServiceEnvironment
+    private let report: @Sendable (SignInRefusal) -> Void
+    private let state = Mutex(State())
+    private let queue: AsyncStream<Entry>
+    private let inbox: AsyncStream<Entry>.Continuation
+
+    /// Refusals that are written to the store of `environment`; `report` writes a line to the log.
+    package init(environment: ServiceEnvironment, report: @escaping @Sendable (SignInRefusal) -> Void) {
+        (self.environment, self.report) = (environment, report)
+        (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1000))
+    }
+
+    /// Takes a refusal; never waits.
+    package func note(_ refusal: SignInRefusal) {
+        let minute = environment.time.now().milliseconds / 60_000
+        let (isOwn, rest) = state.withLock { state in
+            var rest = 0
+            if state.minute != minute {
+                rest = max(0, state.count - Self.rowsPerMinute)
+                state = State(minute: minute)
+            }
+            state.count += 1
+            return (state.count <= Self.rowsPerMinute, rest)
+        }
+        if rest > 0 { inbox.yield(.rest(count: rest)) }
+        guard isOwn else { return }
+        report(refusal)
+        inbox.yield(.one(refusal))
+    }
+
+    /// Writes rows until it is cancelled.
+    package func run() async {
+        for await entry in queue {
+            let (environment, event) = (environment, event(of: entry))
+            do throws(StoreError) {
+                try await environment.store.write { writer throws(StoreError) in
+                    var event = event
+                    event.id = environment.identifiers.makeID()
+                    try writer.record(event)
+                }
+            } catch {
+                // The log has the line; the store has said why it cannot write.
+            }
+        }
+    }
+
+    private func event(of entry: Entry) -> AuditEvent {
+        let refusal: SignInRefusal
+        var detail: AuditDetail
+        switch entry {
+        case .one(let one):
+            refusal = one
+            detail = ["reason": .text(one.reason), "provider": one.provider.map { .text($0) }]
+        case .rest(let count):
+            refusal = SignInRefusal(reason: "others", origin: nil)
+            detail = ["reason": "others", "count": .int(Int64(count))]
+        }
+        if let name = environment.nodeName { detail["node"] = .text(name) }
+        let subject = AuditSubject(kind: .session, id: refusal.user?.text ?? "none", owner: refusal.user?.text)
+        var event = environment.audit(
+            action: "session.refused",
+            by: AuditActor.stranger,
+            on: subject,
+            about: refusal.user,
+            detail: detail,
+            outcome: .refused
+        )
+        event.origin = refusal.origin ?? RequestOrigin(address: nil)
+        return event
+    }
+}

@@ -1,0 +1,218 @@
+/// Signs people in: by a password, or because a provider vouches for them.
+package struct SignInService: Sendable {
+    let environment: ServiceEnvironment
+    let limits: SessionLimits
+    let secrets: any SessionSecrets
+    let refusals: RefusedSignIns
+    private let passwords: any PasswordHashing
+    private let brakes: SignInBrakes
+    /// A hash that no password has, checked in place of one that is not there.
+    private let decoy: String
+    /// Whether passwords are taken.
+    package let takesPasswords: Bool
+
+    /// A service over the store of `environment`; one for the process, for its brakes count.
+    package init(
+        environment: ServiceEnvironment,
+        limits: SessionLimits,
+        secrets: any SessionSecrets,
+        passwords: any PasswordHashing,
+        decoy: String,
+        takesPasswords: Bool,
+        refusals: RefusedSignIns,
+        brakes: SignInBrakes = SignInBrakes()
+    ) {
+        (self.environment, self.limits, self.secrets) = (environment, limits, secrets)
+        (self.passwords, self.decoy, self.takesPasswords) = (passwords, decoy, takesPasswords)
+        (self.refusals, self.brakes) = (refusals, brakes)
+    }
+
+    /// Signs a local user in.
+    ///
+    /// A name that is not there, a wrong password and an account that may not sign in are answered
+    /// alike, and take alike.
+    package func signIn(
+        username: String,
+        password: String,
+        kind: Session.Kind,
+        agent: String? = nil
+    ) async throws(ServiceError) -> NewSession {
+        let account = try await checked(username: username, password: password)
+        let session = session(of: account.id, named: account.name, kind, agent)
+        return try await begin(session, withAccount: true)
+    }
+
+    /// Signs somebody in for whom a provider vouches.
+    package func signIn(
+        _ person: VouchedPerson,
+        agent: String? = nil
+    ) async throws(ServiceError) -> NewSession {
+        var new = session(of: person.userID, named: person.username, .browser, agent)
+        (new.session.provider, new.session.vouchedBy) = (person.provider, person.vouchedBy)
+        (new.session.claims, new.session.isAdmin) = (person.claims, person.isAdmin)
+        (new.session.providerSession, new.session.secrets) = (person.providerSession, person.secrets)
+        new.session.renewedAt = new.session.createdAt
+        if person.isElevated { new.session.elevatedUntil = elevationEnd }
+        return try await begin(new, withAccount: false)
+    }
+
+    /// Takes a local user's password again, and lets their session do for a while what needs that.
+    package func elevate(_ caller: Identity, password: String) async throws(ServiceError) -> Session {
+        guard let id = caller.tokenID else { throw Self.noSession }
+        _ = try await checked(username: caller.username, password: password)
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) -> Result<Session, ServiceError> in
+            let now = environment.time.now()
+            guard var session = try writer.session(id), session.isGood(at: now), session.provider == nil else {
+                return .failure(Self.noSession)
+            }
+            session.elevatedUntil = now.adding(seconds: SessionLimits.elevationSeconds)
+            try writer.save(session)
+            try writer.record(
+                environment.audit(action: "session.elevate", by: caller, on: .session(id.text, of: session.userID))
+            )
+            return .success(session)
+        }
+    }
+
+    private var elevationEnd: Timestamp { environment.time.now().adding(seconds: SessionLimits.elevationSeconds) }
+
+    static let noSession = ServiceError.unauthenticated("There is no session that this could be done to. Sign in.")
+    private static let wrong = ServiceError.unauthenticated("The user name or the password is wrong.")
+    private static let busy = ServiceError.tooManyTries(
+        "The server is checking as many passwords as it can. Nothing was checked; try again in a second.",
+        seconds: 1
+    )
+}
+
+// Checking a password.
+extension SignInService {
+    private func checked(username: String, password: String) async throws(ServiceError) -> Account {
+        guard takesPasswords else {
+            throw .badInput("This server takes no passwords (TOCSIN_PASSWORD_SIGN_IN). Sign in another way.")
+        }
+        // Longer ones are nobody's; they are answered alike.
+        let name = username.utf8.count <= 256 ? username : ""
+        let (account, attempt) = try await attempt(name)
+        switch brakes.begin(attempt, now: environment.time.now()) {
+        case .busy: throw Self.busy
+        case .refused(let seconds):
+            refusals.note(SignInRefusal(reason: "too_many_tries", user: account?.id))
+            throw .tooManyTries(
+                "Too many sign-ins failed from this network. Try again in \(seconds) s.",
+                seconds: seconds
+            )
+        case .after(let seconds):
+            defer { brakes.finished(attempt) }
+            if seconds > 0 { try await pause(seconds) }
+            return try await verified(account, password, attempt)
+        }
+    }
+
+    private func verified(
+        _ account: Account?,
+        _ password: String,
+        _ attempt: SignInBrakes.Try
+    ) async throws(ServiceError) -> Account {
+        guard brakes.beginCheck(attempt) else { throw Self.busy }
+        defer { brakes.endCheck(attempt) }
+        let isRight: Bool
+        do throws(ServiceError) {
+            isRight = try await passwords.verify(password, against: account?.passwordHash ?? decoy)
+        } catch .limit {
+            throw Self.busy
+        }
+        guard isRight, let account, account.passwordHash != nil, !account.isDisabled else {
+            let reason = account == nil ? "unknown_user" : isRight ? "user_disabled" : "wrong_password"
+            refusals.note(SignInRefusal(reason: reason, user: account?.id))
+            throw Self.wrong
+        }
+        brakes.succeeded(attempt)
+        return account
+    }
+
+    private func attempt(_ name: String) async throws(ServiceError) -> (Account?, SignInBrakes.Try) {
+        let (origin, now) = (RequestOrigin.current, environment.time.now())
+        let (account, isFamiliar) = try await environment.store.reading(for: .server) { reader throws(StoreError) in
+            let account = try reader.account(named: name)
+            guard let network = origin?.network else { return (account, false) }
+            // Asked for those who are not there too, so that they take alike.
+            let since = now.adding(seconds: -SessionLimits.familiarSeconds)
+            let user = account?.id ?? UserID("")
+            return (account, try reader.hasSignedIn(user, from: network, since: since))
+        }
+        let network = origin?.address.flatMap(SignInBrakes.network)
+        return (account, SignInBrakes.Try(account: name, network: network, isFamiliar: isFamiliar))
+    }
+
+    private func pause(_ seconds: Double) async throws(ServiceError) {
+        do {
+            try await environment.time.sleep(until: environment.time.now().adding(seconds: seconds))
+        } catch {
+            throw .unavailable("the request was given up")
+        }
+    }
+}
+
+// Beginning a session.
+extension SignInService {
+    private func session(of user: UserID, named name: String, _ kind: Session.Kind, _ agent: String?) -> NewSession {
+        let secret = secrets.make(kind)
+        var session = Session(
+            id: TokenID(environment.identifiers.makeID()),
+            digest: secrets.digest(of: secret),
+            userID: user,
+            username: name,
+            kind: kind,
+            at: environment.time.now(),
+            limits
+        )
+        session.agent = agent.map {
+            String(String.UnicodeScalarView($0.unicodeScalars.filter(Self.isShown).prefix(120)))
+        }
+        session.network = RequestOrigin.current?.network
+        return NewSession(session: session, secret: secret)
+    }
+
+    private static func isShown(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x20 && scalar.value != 0x7F }
+
+    private func begin(_ new: NewSession, withAccount: Bool) async throws(ServiceError) -> NewSession {
+        let (environment, limits, session) = (environment, limits, new.session)
+        let refused = SignInRefusal(reason: "account_taken", user: session.userID, provider: session.provider)
+        do throws(ServiceError) {
+            try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
+                // Held until the end, so that a user's sessions are counted one sign-in at a time.
+                let account = try writer.account(session.userID)
+                let mayBegin = withAccount ? account.map { !$0.isDisabled } ?? false : account == nil
+                guard mayBegin else { return .failure(Self.wrong) }
+                try Self.makeRoom(for: session, limits, environment, writer)
+                try writer.save(session)
+                try writer.record(environment.audit(startOf: session))
+                return .success(())
+            }
+        } catch .unauthenticated(let text) {
+            refusals.note(refused)
+            throw .unauthenticated(text)
+        }
+        return new
+    }
+
+    /// Ends the oldest sessions beyond the limit, and forgets those that ended long ago.
+    private static func makeRoom(
+        for session: Session,
+        _ limits: SessionLimits,
+        _ environment: ServiceEnvironment,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        let now = environment.time.now()
+        let all = try writer.sessions(of: session.userID)
+        let good = all.filter { $0.isGood(at: now) }
+        for old in good.dropFirst(limits.perUser - 1) {
+            try environment.end(old, by: .server, reason: "TOO_MANY", writer)
+        }
+        let goodIDs = Set(good.map(\.id))
+        for old in all.filter({ !goodIDs.contains($0.id) }).dropFirst(limits.rowsPerUser - limits.perUser) {
+            try writer.remove(old.id)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import GraphQLTransport
+import HTTPTypes
+import JSON
+import TocsinCore
+import TocsinHTTP
+
+/// What the paths under `/auth/` answer: nothing of it is kept, and no address goes along.
+enum AuthAnswer {
+    static let fields: [(name: String, value: String)] = [
+        ("cache-control", "no-store"), ("referrer-policy", "no-referrer"), ("x-content-type-options", "nosniff"),
+    ]
+    /// Pages of ours have no script, no style and no picture, and stand in no frame.
+    private static let pageFields: [(name: String, value: String)] = [
+        (
+            "content-security-policy",
+            "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ), ("x-frame-options", "DENY"),
+    ]
+
+    static func empty(_ fields: [(name: String, value: String)] = []) -> OutgoingResponse {
+        OutgoingResponse(status: .noContent, contentType: nil, fields: Self.fields + fields)
+    }
+
+    static func json(
+        _ value: JSONValue,
+        status: HTTPResponse.Status = .ok,
+        _ fields: [(name: String, value: String)] = []
+    ) -> OutgoingResponse {
+        OutgoingResponse(
+            status: status,
+            contentType: "application/json",
+            fields: Self.fields + fields,
+            body: value.serialized()
+        )
+    }
+
+    static func error(
+        _ status: HTTPResponse.Status,
+        _ code: ErrorCode,
+        _ message: String,
+        _ fields: [(name: String, value: String)] = []
+    ) -> OutgoingResponse {
+        OutgoingResponse(
+            status: status,
+            contentType: "application/json",
+            fields: Self.fields + fields,
+            body: ErrorBody.plain(message, code: code.rawValue)
+        )
+    }
+
+    /// To another place, which the browser asks for by `GET`.
+    static func seeOther(_ location: String, _ fields: [(name: String, value: String)]) -> OutgoingResponse {
+        OutgoingResponse(status: .seeOther, contentType: nil, fields: Self.fields + [("location", location)] + fields)
+    }
+
+    /// A page of ours; `body` is markup of our own.
+    static func page(
+        _ status: HTTPResponse.Status,
+        title: String,
+        body: String,
+        _ fields: [(name: String, value: String)] = []
+    ) -> OutgoingResponse {
+        let text = """
+            <!DOCTYPE html>
+            <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>\
+            <meta name="viewport" content="width=device-width"></head>
+            <body><main><h1>\(title)</h1>
+            \(body)
+            </main></body></html>
+
+            """
+        return OutgoingResponse(
+            status: status,
+            contentType: "text/html; charset=utf-8",
+            fields: Self.fields + pageFields + fields,
+            body: Array(text.utf8)
+        )
+    }
+
+    /// A refusal of a service.
+    static func error(_ error: ServiceError, report: (String) -> String) -> OutgoingResponse {
+        switch error {
+        case .unauthenticated(let text): return Self.error(.unauthorized, .unauthenticated, text)
+        case .tooManyTries(let text, let seconds):
+            let status: HTTPResponse.Status = seconds > 1 ? .tooManyRequests : .serviceUnavailable
+            return Self.error(status, .limit, text, [("retry-after", "\(seconds)")])
+        case .badInput(let text): return Self.error(.badRequest, .badUserInput, text)
+        case .limit(let text): return Self.error(.serviceUnavailable, .limit, text, [("retry-after", "1")])
+        case .unauthorized: return Self.error(.forbidden, .unauthorized, "You may not do this.")
+        case .unavailable, .uncertain:
+            let text = "The server cannot do this just now; try again."
+            return Self.error(.serviceUnavailable, .unavailable, text, [("retry-after", "1")])
+        default:
+            let id = report("\(error)")
+            let text = "Something went wrong inside the server. Its log has it under \(id)."
+            return Self.error(.internalServerError, .internal, text)
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import GraphQLTransport
+import HTTPTypes
+import TocsinAuth
+import TocsinCore
+import TocsinHTTP
+
+// Signing in with a provider.
+extension AuthPaths {
+    private static let loginSeconds = 600
+    /// Sign-ins of one browser that may be under way.
+    private static let maximumLogins = 5
+
+    /// Sends the browser to a provider.
+    func login(_ request: IncomingRequest) async -> OutgoingResponse {
+        guard let providers = signIn.providers else { return nobody() }
+        let query = Self.query(request)
+        let wanted = query?.first { $0.name == "return" }?.value
+        let id = query?.first { $0.name == "provider" }?.value
+        if let wanted, wanted != "/", ReturnPath.checked(wanted) == "/" {
+            signIn.note(SignInRefusal(reason: "return_refused", sentence: "A sign-in was to end on another site."))
+        }
+        guard let provider = id.map({ providers.signIns[$0] }) ?? providers.signIns.all.first else { return nobody() }
+        do throws(OIDCRefusal) {
+            let beginning = try await provider.begin(returnTo: wanted)
+            return AuthAnswer.seeOther(beginning.location, loginCookies(beginning, request))
+        } catch {
+            return refused(error, provider: provider.provider.id, [])
+        }
+    }
+
+    /// Takes the browser back from a provider.
+    func callback(_ request: IncomingRequest) async -> OutgoingResponse {
+        guard let providers = signIn.providers else { return nobody() }
+        guard let query = Self.query(request) else { return page(.badRequest, "callback_malformed", nil, []) }
+        var used: [(name: String, value: String)] = []
+        do throws(OIDCRefusal) {
+            let parameters = try CallbackParameters(query)
+            var cookie: String?
+            if let tab = SignInState.tab(ofState: parameters.state) {
+                cookie = request.cookie(loginName(tab))
+                // It is used up whatever comes of it.
+                used = [removal(of: loginName(tab), sameSite: "Lax")]
+            }
+            let signedIn = try await providers.signIns.finish(parameters, cookie: cookie)
+            return await begin(providers.person(of: signedIn), signedIn.returnPath, request, used)
+        } catch {
+            return refused(error, provider: nil, used)
+        }
+    }
+
+    private func begin(
+        _ person: VouchedPerson,
+        _ path: String,
+        _ request: IncomingRequest,
+        _ used: [(name: String, value: String)]
+    ) async -> OutgoingResponse {
+        do throws(ServiceError) {
+            let new = try await signIn.service.signIn(person, agent: request.header("user-agent"))
+            return AuthAnswer.seeOther(path, used + [cookie(of: new)])
+        } catch {
+            let status = AuthAnswer.error(error, report: report).status
+            return page(status, status == .unauthorized ? "account_taken" : "unavailable", nil, used)
+        }
+    }
+
+    /// What goes to the browser of a sign-in that begins; older ones beyond the limit go.
+    func loginCookies(
+        _ beginning: SignInBeginning,
+        _ request: IncomingRequest
+    ) -> [(name: String, value: String)] {
+        let prefix = loginName("")
+        let names = (request.header("cookie") ?? "").split(separator: ";").compactMap { pair -> String? in
+            let name = pair.drop { $0 == " " }.prefix { $0 != "=" }
+            return name.hasPrefix(prefix) && name.utf8.allSatisfy(Self.isNameByte) ? String(name) : nil
+        }
+        let removed = names.prefix(max(0, names.count + 1 - Self.maximumLogins))
+        return removed.map { removal(of: $0, sameSite: "Lax") } + [
+            setCookie(loginName(beginning.tab), beginning.cookie, "Lax", seconds: Self.loginSeconds)
+        ]
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private func loginName(_ tab: String) -> String { signIn.cookies.name + "-login-" + tab }
+
+    /// The decoded query; nil where it cannot be decoded.
+    private static func query(_ request: IncomingRequest) -> [(name: String, value: String)]? {
+        pairs(request.queryString[...])
+    }
+
+    /// Names and values of a query or a form.
+    static func pairs(_ text: Substring) -> [(name: String, value: String)]? {
+        var pairs: [(name: String, value: String)] = []
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEncoding.formText(parts[0].utf8),
+                let value = parts.count > 1 ? PercentEncoding.formText(parts[1].utf8) : ""
+            else { return nil }
+            pairs.append((name, value))
+        }
+        return pairs
+    }
+}
+
+// Pages about what went wrong.
+extension AuthPaths {
+    private func refused(
+        _ refusal: OIDCRefusal,
+        provider: String?,
+        _ fields: [(name: String, value: String)]
+    ) -> OutgoingResponse {
+        signIn.note(SignInRefusal(reason: refusal.code.rawValue, sentence: refusal.description, provider: provider))
+        let status: HTTPResponse.Status =
+            switch refusal.code {
+            case .providerAway, .discoveryRefused: .serviceUnavailable
+            case .groupsNotAllowed, .claimRequired, .groupsOverage: .forbidden
+            default: .badRequest
+            }
+        return page(status, refusal.code.rawValue, refusal.providerError, fields)
+    }
+
+    /// Our own words alone; of the provider's a code of a fixed list.
+    private func page(
+        _ status: HTTPResponse.Status,
+        _ code: String,
+        _ error: ProviderError?,
+        _ fields: [(name: String, value: String)]
+    ) -> OutgoingResponse {
+        let said = error.map { " The provider said: <code>\($0.rawValue)</code>." } ?? ""
+        let advice =
+            switch status {
+            case .serviceUnavailable: "The sign-in provider or this server is away. Try again in a minute."
+            case .forbidden: "You are known, but may not sign in here. Ask whoever runs this server."
+            default: "The sign-in could not be completed. Begin it again, in one browser."
+            }
+        return AuthAnswer.page(
+            status,
+            title: "Not signed in",
+            body: "<p>\(advice)\(said)</p><p>Code: <code>\(code)</code></p><p><a href=\"/\">Back</a></p>",
+            fields
+        )
+    }
+
+    private func nobody() -> OutgoingResponse {
+        AuthAnswer.page(
+            .notFound,
+            title: "Not signed in",
+            body: "<p>This server has no such sign-in provider.</p>"
+        )
+    }
+}

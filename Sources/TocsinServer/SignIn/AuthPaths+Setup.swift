@@ -1,0 +1,93 @@
+import GraphQLTransport
+import HTTPTypes
+import NIOCore
+import TocsinCore
+import TocsinHTTP
+
+// The first administrator, without a shell: a form of ours that takes the code of the first start.
+extension AuthPaths {
+    /// The form.
+    func setupForm(_ request: IncomingRequest) async -> OutgoingResponse {
+        do throws(ServiceError) {
+            guard try await signIn.setup.isOpen() else { return Self.closed }
+            return Self.form(.ok, message: "")
+        } catch {
+            return AuthAnswer.error(error, report: report)
+        }
+    }
+
+    /// What the form sends.
+    func setup(_ request: IncomingRequest) async -> OutgoingResponse {
+        // A form of another site cannot know the code; it is not even looked at.
+        let site = request.header("sec-fetch-site")
+        guard site == nil || site == "same-origin" else {
+            return AuthAnswer.error(.forbidden, .unauthorized, "Sec-Fetch-Site is not same-origin.")
+        }
+        let type = request.header("content-type")?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard type == "application/x-www-form-urlencoded" else {
+            let text = "Send the form as application/x-www-form-urlencoded: code, username, password."
+            return AuthAnswer.error(.unsupportedMediaType, .badRequest, text)
+        }
+        let text = String(decoding: request.body.readableBytesView, as: UTF8.self)
+        guard let pairs = Self.pairs(text[...]) else {
+            return AuthAnswer.error(.badRequest, .badRequest, "The form cannot be read.")
+        }
+        func field(_ name: String) -> String { pairs.first { $0.name == name }?.value ?? "" }
+        do throws(ServiceError) {
+            let account = try await signIn.setup.finish(
+                code: field("code").filter { $0 != " " },
+                name: field("username"),
+                password: field("password")
+            )
+            return AuthAnswer.page(
+                .created,
+                title: "Set up",
+                body: "<p>\(Self.escaped(account.name)) is the administrator of this server. "
+                    + "The set-up code is used up.</p>"
+            )
+        } catch {
+            switch error {
+            case .badInput(let text): return Self.form(.badRequest, message: text)
+            case .unauthenticated(let text): return Self.form(.forbidden, message: text)
+            default: return AuthAnswer.error(error, report: report)
+            }
+        }
+    }
+
+    private static let closed = AuthAnswer.page(
+        .notFound,
+        title: "Set up",
+        body: "<p>This server has an administrator. There is nothing to set up.</p>"
+    )
+
+    private static func form(_ status: HTTPResponse.Status, message: String) -> OutgoingResponse {
+        let said = message.isEmpty ? "" : "<p role=\"alert\"><strong>\(escaped(message))</strong></p>"
+        return AuthAnswer.page(
+            status,
+            title: "Set up Tocsin",
+            body: """
+                \(said)
+                <p>The code is in the log of the server's first start.</p>
+                <form method="post" action="/auth/setup">
+                <p><label>Set-up code <input name="code" autocomplete="off" required></label></p>
+                <p><label>User name <input name="username" autocomplete="username" required></label></p>
+                <p><label>Password, at least 10 characters
+                <input name="password" type="password" autocomplete="new-password" minlength="10" required></label></p>
+                <p><button>Make the administrator</button></p>
+                </form>
+                """
+        )
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { result, character in
+            switch character {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            default: result.append(character)
+            }
+        }
+    }
+}
