@@ -102,7 +102,8 @@ extension MessageBatch {
     private func sharer(of topic: Int, with draft: MessageDraft) -> String? {
         let id = topics.ids[topic]
         guard let record = held[id]?.record, !record.isDeleted, let owner = record.owner,
-            !granted.roles(of: draft.subjects, in: id).isDisjoint(with: .publishing)
+            !granted.roles(of: draft.subjects, in: id).isDisjoint(with: .publishing),
+            draft.mayReach(id)
         else { return nil }
         guard let known = draft.sharedOwner, known.hasBytes(of: owner) else {
             makers.sharedOwners.note(owner, of: id)

@@ -98,6 +98,14 @@ final class MessageDraft: GroupedWrite {
     /// All that the caller is to whom a topic may be shared; nobody where grants give nothing here.
     var subjects: [GrantSubject] { rules.permitted.grantQuestions.first?.subjects ?? [] }
 
+    /// Whether the caller's token reaches a topic that somebody else shares.
+    func mayReach(_ topic: TopicID) -> Bool {
+        guard let position = makers.messages.knownPositions.topic else { return false }
+        var probe = Record(model: makers.messages)
+        probe.values[position] = .text(topic.text)
+        return rules.permitted.settled(granted: true).matches(probe)
+    }
+
     /// The record in somebody else's topic, made of what all of its caller's there begin with; or
     /// why it may not be created.
     func record(

@@ -32,6 +32,8 @@ package struct MessageService: Sendable {
         caller: Identity
     ) async throws(ServiceError) -> Record {
         var draft = try draft(input, condition: condition, caller: caller)
+        // Whoever may not publish there takes nothing of the owner's storage.
+        if draft.sharedOwner != nil, try await sharedTopic(of: draft) == nil { throw .unauthorized }
         do throws(ServiceError) {
             try environment.takeStorage(for: input, of: messages, by: caller, sharedBy: draft.sharedOwner)
         } catch {
@@ -56,18 +58,23 @@ package struct MessageService: Sendable {
 
     /// Whether somebody else shares the draft's topic, which was not known: the message is theirs.
     private func learnsSharer(of draft: MessageDraft) async throws(ServiceError) -> Bool {
+        guard let topic = try await sharedTopic(of: draft) else { return false }
+        noteOwner(of: topic)
+        return isNewlyShared(draft)
+    }
+
+    /// The topic of a draft, where somebody else's grant lets the caller publish there.
+    private func sharedTopic(of draft: MessageDraft) async throws(ServiceError) -> Record? {
         let topics = topics
-        let found = try await environment.store.reading(for: draft.caller.reads) {
+        return try await environment.store.reading(for: draft.caller.reads) {
             reader throws(StoreError) -> Record? in
             let topic = try reader.records(topics, ids: [draft.topicID.text], where: .always).first
-            guard let topic, !topic.isDeleted, !draft.mayPublish(to: topic) else { return nil }
+            guard let topic, !topic.isDeleted else { return nil }
+            if draft.mayPublish(to: topic) { return draft.sharedOwner == nil ? nil : topic }
             let roles = try reader.roles(of: draft.subjects, in: [draft.topicID])
             let isGranted = !roles.roles(of: draft.subjects, in: draft.topicID).isDisjoint(with: .publishing)
-            return isGranted ? topic : nil
+            return isGranted && draft.mayReach(draft.topicID) ? topic : nil
         }
-        guard let found else { return false }
-        noteOwner(of: found)
-        return isNewlyShared(draft)
     }
 
     /// Whether a draft was refused only because nobody knew yet whose the shared topic is.

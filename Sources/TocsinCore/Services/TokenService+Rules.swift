@@ -21,6 +21,19 @@ extension TokenService {
     /// Whether the caller may give these rights away: none that they do not have.
     func mayGive(_ scope: Identity.Scope, _ caller: Identity?) -> Bool { caller?.scope.covers(scope) ?? true }
 
+    /// The networks of a new token: those of its maker's token unless it is given some, and never
+    /// more.
+    func networks(_ wanted: [AddressNetwork], by caller: Identity?) throws(ServiceError) -> [AddressNetwork] {
+        guard let own = caller?.networks, !own.isEmpty else { return wanted }
+        guard !wanted.isEmpty else { return own }
+        guard wanted.allSatisfy({ network in own.contains { $0.contains(network) } }) else {
+            throw .badInput(
+                "Your token's networks are \(own.map(\.description).joined(separator: " ")); give some inside them."
+            )
+        }
+        return wanted
+    }
+
     /// The user of an argument, by id or a local user's name; the caller where there is none.
     package func userID(_ text: String?, of caller: Identity) async throws(ServiceError) -> UserID {
         guard let text, text != caller.username else { return caller.userID }

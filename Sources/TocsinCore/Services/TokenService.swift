@@ -70,6 +70,7 @@ package struct TokenService: Sendable {
         try checkMaker(caller)
         let name = try Self.checked(name: order.name)
         guard mayManage(order.userID, caller), mayGive(order.scope, caller) else { throw .unauthorized }
+        let networks = try networks(order.networks, by: caller)
         let account = try await account(order.userID)
         let now = environment.time.now()
         let longest = environment.limits.tokenSeconds
@@ -82,7 +83,7 @@ package struct TokenService: Sendable {
             createdAt: now,
             expiresAt: end
         )
-        (token.name, token.networks, token.createdBy) = (name, order.networks, caller?.userID)
+        (token.name, token.networks, token.createdBy) = (name, networks, caller?.userID)
         let text = try text(of: token, for: account)
         try await insert(token, by: caller)
         return Made(token: token, text: text)
@@ -127,6 +128,11 @@ package struct TokenService: Sendable {
         }
         let old = try await token(id, by: caller)
         guard mayGive(old.scope, caller) else { throw .unauthorized }
+        guard try networks(old.networks, by: caller) == old.networks else {
+            throw .badInput(
+                "Token \(id) may be used from more networks than yours. Rotate it by a token that may, too."
+            )
+        }
         let account = try await account(old.userID)
         let now = environment.time.now()
         let life = Double(old.expiresAt.milliseconds - old.createdAt.milliseconds) / 1000

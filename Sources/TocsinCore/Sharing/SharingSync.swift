@@ -8,6 +8,7 @@ struct SharingSync: Sendable {
     private let limits: ExaminationLimits
     private let question: GrantQuestion
     private let isTopic: Bool
+    private let caller: Identity
     private var model: ModelType { runs.model }
     /// Messages of one topic that are told to be lost; of larger topics the topic alone is told of.
     static let maximumLost: Int64 = 10_000
@@ -16,6 +17,7 @@ struct SharingSync: Sendable {
     init?(runs: SyncRuns, caller: Identity, limits: ExaminationLimits) {
         guard let sharing = runs.model.sharing, let question = runs.visible.grantQuestions.first else { return nil }
         (self.runs, self.limits, self.question, isTopic) = (runs, limits, question, sharing.isTopic)
+        self.caller = caller
     }
 
     /// One topic of one run.
@@ -100,7 +102,7 @@ struct SharingSync: Sendable {
         let query = PageQuery(
             model,
             range: range,
-            visible: isLost ? .always : runs.visible,
+            visible: isLost ? lost : runs.visible,
             filter: isLost ? .always : isOlder.and(runs.filter),
             order: [ModelQuery.Order(field: made), ModelQuery.Order(field: model.numberPosition ?? key)],
             after: after.isEmpty ? nil : after,
@@ -108,8 +110,18 @@ struct SharingSync: Sendable {
             fields: isLost ? Set([key, model.knownPositions.id, model.knownPositions.version].compactMap(\.self)) : nil
         )
         var found = try reader.pages([query], limits)[0]
-        if isLost { found.records = found.records.map { $0.lost(at: step.endedAt) } }
+        if isLost {
+            found.records = found.records.map { $0.lost(at: step.endedAt) }
+        } else {
+            found.records = try reader.shown(found.records, to: caller, by: .sync)
+        }
         return found
+    }
+
+    /// What only grants showed to the caller, as far as the token at hand reaches.
+    private var lost: Predicate {
+        let (within, still) = (runs.visible.settled(granted: true), runs.visible.withoutGrants)
+        return still == .never ? within : within.and(.not(still))
     }
 
     /// Whether what is lost was the caller's to see by a grant alone, and is not too much.

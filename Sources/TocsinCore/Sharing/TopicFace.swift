@@ -1,7 +1,7 @@
 /// What somebody sees of a topic who may publish to it and not read it: that it is there, and its
 /// name.
 extension Record {
-    private static let shownFields: Set<String> = ["id", "name", "arn"]
+    private static let shownFields: Set<String> = ["id", "name", "arn", "_deleted"]
 
     /// Whether the caller sees no more of this topic than its name.
     func isNameAlone(for caller: Identity, _ roles: GrantedRoles) -> Bool {

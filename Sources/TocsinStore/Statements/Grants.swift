@@ -175,7 +175,7 @@ extension SQLWriter {
         let couldRead = old.map { !$0.roles.isDisjoint(with: .reading) } ?? false
         if couldRead, grant.roles.isDisjoint(with: .reading) {
             try noteEnd(of: grant, at: grant.changedAt)
-        } else {
+        } else if !grant.roles.isDisjoint(with: .reading) {
             try connection.run(SQL.forgetEnd, [.text(grant.topicID.text), .text(grant.subject.text)])
         }
     }
@@ -183,7 +183,8 @@ extension SQLWriter {
     func remove(_ grant: TopicGrant, at moment: Timestamp) throws(StoreError) {
         try connection.run(SQL.remove, [.text(grant.id.text)])
         try connection.run(SQL.unshare, [.text(grant.topicID.text)])
-        try noteEnd(of: grant, at: moment)
+        // Who never read the topic has lost nothing that a sync could tell of.
+        if !grant.roles.isDisjoint(with: .reading) { try noteEnd(of: grant, at: moment) }
     }
 
     private func noteEnd(of grant: TopicGrant, at moment: Timestamp) throws(StoreError) {

@@ -29,7 +29,7 @@ struct PasswordSignInTests {
         )
     }
 
-    @Test("the first administrator is made by the code of the first start, once, and signs in as an app")
+    @Test("E7: the first administrator is made by the code of the first start, once, and signs in as an app")
     func apps() async throws {
         try await Installation.run { installation in
             let wrong = try await BrowserScene.setUp(
