@@ -18,7 +18,9 @@ struct SharedSyncTests {
         /// What the last sync told of, in order.
         var told: [JSONValue] = []
 
-        init(_ api: APIHarness) { self.api = api }
+        private let caller: Identity
+
+        init(_ api: APIHarness, as caller: Identity = SharedSyncTests.bob) { (self.api, self.caller) = (api, caller) }
 
         /// Everything that changed, page by page.
         mutating func sync(_ field: String = "syncMessages", limit: Int = 3) async throws {
@@ -34,7 +36,7 @@ struct SharedSyncTests {
                         items { id \(shown) _version _deleted _lastChangedAt createdAt owner } nextToken startedAt } }
                     """,
                     variables,
-                    as: SharedSyncTests.bob
+                    as: caller
                 )
                 #expect(response["errors"] == nil, "\(response.serializedString())")
                 let page = try #require(response["data"]?[field])
@@ -97,6 +99,58 @@ struct SharedSyncTests {
             #expect(record["topicId"] == nil || record["topicId"] == "")
             #expect(record["owner"] == .null)
         }
+    }
+
+    @Test("owners are told of no loss of their own, whomever they share with")
+    func ownersLoseNothing() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        for number in 1...3 { try await api.publish("\(number)", to: topic) }
+        try await api.share(topic, with: .signedIn)
+        let alice = APIHarness.identity("alice")
+        var (messages, topics) = (Client(api, as: alice), Client(api, as: alice))
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        try await api.unshare(topic, with: .signedIn)
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        #expect(messages.records.count == 3 && topics.records.count == 1)
+        #expect(!(messages.told + topics.told).contains { $0["_deleted"] == true })
+    }
+
+    @Test("a publisher's sync has of a topic what it sees of it, and nothing of its messages")
+    func publishers() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        try await api.publish("1", to: topic)
+        var (messages, topics) = (Client(api), Client(api))
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        try await api.share(topic, with: Self.subject, roles: .publisher)
+        try await topics.sync("syncTopics")
+        #expect(topics.told.count == 1 && topics.told.first?["name"] == "alerts")
+        #expect(topics.told.first?["owner"] == .null, "\(topics.told)")
+        try await api.unshare(topic, with: Self.subject)
+        try await messages.sync()
+        #expect(messages.told.isEmpty)
+    }
+
+    @Test("a token for one topic is told of no loss of another")
+    func narrowTokens() async throws {
+        let api = try await APIHarness()
+        let (topic, other) = (try await api.makeTopic(), try await api.makeTopic("other"))
+        try await api.publish("1", to: other)
+        for shared in [topic, other] { try await api.share(shared, with: Self.subject) }
+        var narrow = Self.bob
+        narrow.scope = try #require(Identity.Scope(words: ["read:" + topic]))
+        var (messages, topics) = (Client(api, as: narrow), Client(api, as: narrow))
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        try await api.unshare(other, with: Self.subject)
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        #expect((messages.told + topics.told).allSatisfy { $0["_deleted"] != true })
+        #expect(topics.records.keys.sorted() == [topic])
     }
 
     @Test("whoever still reads a topic by another grant is told of no loss")

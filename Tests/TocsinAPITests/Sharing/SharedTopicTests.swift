@@ -113,6 +113,19 @@ struct SharedTopicTests {
         #expect(stranger == nowhere && stranger.code == "UNAUTHORIZED", "\(stranger)")
     }
 
+    @Test("a token that publishes to one shared topic learns nothing of another's keys")
+    func narrowPublishers() async throws {
+        let scene = try await SharingScene()
+        try await scene.granted(["PUBLISHER"])
+        _ = try await scene.api.publish("same", to: scene.topic, as: Self.bob, with: ["key": "k1"])
+        var narrow = Self.bob
+        narrow.scope = .publish(topic: "another")
+        for key in ["k1", "k2"] {
+            let answer = try await scene.api.publish("other", to: scene.topic, as: narrow, with: ["key": .string(key)])
+            #expect(answer.code == "UNAUTHORIZED", "\(answer)")
+        }
+    }
+
     @Test("a repeated key answers its author and readers, and is a conflict without data to other publishers")
     func repeating() async throws {
         let scene = try await SharingScene()

@@ -50,6 +50,21 @@ struct TokenAPITests {
         return try #require(row)
     }
 
+    @Test("a token for some networks makes none for others, and rotates none")
+    func networksOfMakers() async throws {
+        var bound = ann
+        bound.networks = try TokenService.networks(of: ["10.0.0.0/8"])
+        let inherited = try await create("name: \"t\", scopes: [\"full\"]", as: bound)
+        #expect(inherited["token"]?["cidrs"] == ["10.0.0.0/8"], "\(inherited)")
+        let inside = try await create("name: \"t\", scopes: [\"full\"], cidrs: [\"10.1.0.0/16\"]", as: bound)
+        #expect(inside["token"]?["cidrs"] == ["10.1.0.0/16"], "\(inside)")
+        let outside = try await create("name: \"t\", scopes: [\"full\"], cidrs: [\"11.0.0.0/8\"]", as: bound)
+        #expect(outside["code"] == "BAD_USER_INPUT", "\(outside)")
+        let free = try await made()
+        let rotated = try await run("mutation { rotateToken(id: \"\(free)\") { text } }", as: bound)
+        #expect(rotated["code"] == "BAD_USER_INPUT", "\(rotated)")
+    }
+
     @Test("a new token answers its row and, once, its text; lists have the row alone")
     func create() async throws {
         let topic = try await api.makeTopic("alerts", as: ann)
