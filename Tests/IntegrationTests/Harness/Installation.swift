@@ -25,6 +25,11 @@ final class Installation {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
+    /// Lets operations wait for passwords' hashes, which come last on a machine that runs all tests.
+    static func hashesSlowly(_ installation: Installation) {
+        installation.environment["TOCSIN_EXECUTION_SECONDS"] = "60"
+    }
+
     /// Runs the body with a fresh simulator and server, which are ended
     /// afterwards whatever happens.
     ///

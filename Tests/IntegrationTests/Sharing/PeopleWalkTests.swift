@@ -39,6 +39,7 @@ struct PeopleTests {
     @Test("an admin of the shell's makes people and groups; membership counts at the next request and ends sockets")
     func walk() async throws {
         try await Installation.run { installation in
+            Installation.hashesSlowly(installation)
             installation.options += ["--schema", try Self.schema(in: installation.folder)]
         } _: { installation in
             try await installation.administer(["user", "add", "root", "--admin"])
@@ -73,7 +74,7 @@ struct PeopleTests {
 
     @Test("commands say what is wrong in words")
     func commands() async throws {
-        try await Installation.run { installation in
+        try await Installation.run(prepare: { Installation.hashesSlowly($0) }) { installation in
             try await installation.administer(["group", "create", "ops", "--description", "on call"])
             let list = try await installation.administer(["group", "list"])
             #expect(list == "ops\ton call\n", "\(list)")
