@@ -25,7 +25,8 @@ final class Installation {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    /// Lets operations wait for passwords' hashes, which come last on a machine that runs all tests.
+    /// Lets operations wait for passwords' hashes, which come last on a machine that runs all
+    /// tests.
     static func hashesSlowly(_ installation: Installation) {
         installation.environment["TOCSIN_EXECUTION_SECONDS"] = "60"
     }
