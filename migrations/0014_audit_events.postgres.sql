@@ -1,7 +1,7 @@
 -- additive: a table that older programs do not ask for.
--- Who changed what, and from where. Rows are added in the transaction of the change and never changed; the triggers say so to
--- whoever else writes here. `subject_owner` and `about` are users who may see a row beside its actor; a topic's owner is the
--- text of its row.
+-- Who changed what, and from where. Rows are added in the transaction of the change and never
+-- changed; the triggers say so to whoever else writes here. `subject_owner` and `about` are users
+-- who may see a row beside its actor; a topic's owner is the text of its row.
 CREATE TABLE audit_events (
     at BIGINT NOT NULL,
     id TEXT COLLATE "C" NOT NULL,

@@ -1,6 +1,7 @@
 -- additive: tables and columns that older programs do not ask for.
--- Who may do what with a topic beside its owner. `subject` is `USER:` and an id, `GROUP:` and a name, or `SIGNED_IN`; `roles` adds
--- up 1 (OWNER), 2 (PUBLISHER) and 4 (READER). A topic with grants is `shared`.
+-- Who may do what with a topic beside its owner. `subject` is `USER:` and an id, `GROUP:` and a
+-- name, or `SIGNED_IN`; `roles` adds up 1 (OWNER), 2 (PUBLISHER) and 4 (READER). A topic with
+-- grants is `shared`.
 
 CREATE TABLE topic_grants (
     id TEXT NOT NULL PRIMARY KEY,

@@ -1,7 +1,7 @@
 -- additive: tables that older programs do not ask for, and columns that they leave as they are.
--- `kind` is LOCAL or SERVICE. `managed_by` says who looks after a service account: `user:<id>` or `group:<name>`.
--- `rights_changed_at` is when the user's groups or the admin flag changed last, later than the time before: whoever remembers
--- older rights asks anew.
+-- `kind` is LOCAL or SERVICE. `managed_by` says who looks after a service account: `user:<id>` or
+-- `group:<name>`. `rights_changed_at` is when the user's groups or the admin flag changed last,
+-- later than the time before: whoever remembers older rights asks anew.
 ALTER TABLE users ADD COLUMN kind TEXT COLLATE "C" NOT NULL DEFAULT 'LOCAL';
 ALTER TABLE users ADD COLUMN admin BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE users ADD COLUMN managed_by TEXT COLLATE "C";

@@ -1,7 +1,7 @@
 -- additive: tables and a column that older programs do not ask for.
--- Digests that people have made for themselves. `topic_ids` has an id a line, null for all topics of which they get a digest;
--- `days` is numbers from 0, Sunday, with commas between, null for all; `at_minutes` counts from midnight by the clocks of
--- `time_zone`.
+-- Digests that people have made for themselves. `topic_ids` has an id a line, null for all topics
+-- of which they get a digest; `days` is numbers from 0, Sunday, with commas between, null for all;
+-- `at_minutes` counts from midnight by the clocks of `time_zone`.
 CREATE TABLE digests (
     id TEXT NOT NULL PRIMARY KEY,
     user_id TEXT NOT NULL,

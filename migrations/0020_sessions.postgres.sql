@@ -1,7 +1,8 @@
 -- additive: tables that older programs do not ask for.
--- Who is signed in. A session's secret is with its owner alone: `digest` is its SHA-256. `former_digest` is that of the secret
--- before the last renewal, good until `former_until`. `secrets` holds a provider's tokens, sealed. Rows that have ended stay for
--- a while: they say to open sockets that they are over, and which networks a user signs in from.
+-- Who is signed in. A session's secret is with its owner alone: `digest` is its SHA-256.
+-- `former_digest` is that of the secret before the last renewal, good until `former_until`.
+-- `secrets` holds a provider's tokens, sealed. Rows that have ended stay for a while: they say to
+-- open sockets that they are over, and which networks a user signs in from.
 CREATE TABLE sessions (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     digest TEXT COLLATE "C" NOT NULL UNIQUE,

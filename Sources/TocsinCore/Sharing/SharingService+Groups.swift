@@ -3,10 +3,20 @@ extension SharingService {
     /// Grants of one group that a change of it looks at; what is beyond is judged at each push.
     private static let maximumGrants = 5000
 
-    /// The grants of a local group, and their topics, which are held.
+    /// A local group and its grants with their topics, all held; nil where there is no such group.
     ///
-    /// To be asked before the group's row is held, as all writers lock topics first.
-    func grants(
+    /// The topics come before the group's row, as all writers lock them.
+    func hold(
+        _ reference: GroupReference,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> (group: Group, grants: [(grant: TopicGrant, topic: Record)])? {
+        guard let seen = try writer.unlocked.group(reference) else { return nil }
+        let grants = try grants(ofGroup: seen.name, writer)
+        guard let group = try writer.group(reference), group.name == seen.name else { return nil }
+        return (group, grants)
+    }
+
+    private func grants(
         ofGroup name: String,
         _ writer: any StoreWriter
     ) throws(StoreError) -> [(grant: TopicGrant, topic: Record)] {

@@ -47,11 +47,7 @@ package struct GroupService: Sendable {
         try authority.requireAdmin()
         let (environment, sharing) = (environment, sharing)
         return try await environment.store.writing { writer throws(StoreError) in
-            guard let seen = try writer.unlocked.group(group) else { return .failure(group.unknown) }
-            let grants = try sharing.grants(ofGroup: seen.name, writer)
-            guard let group = try writer.group(group), group.name == seen.name else {
-                return .failure(group.unknown)
-            }
+            guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             let members = try writer.changeRights(ofMembersOf: group.id, at: environment.changeTime())
             writer.note(members.sorted { $0.key < $1.key }.map { .rightsChanged($0.key, at: $0.value) })
             try writer.remove(group)
@@ -70,11 +66,7 @@ package struct GroupService: Sendable {
         try authority.requireAdmin()
         let (environment, sharing) = (environment, sharing)
         return try await environment.store.writing { writer throws(StoreError) in
-            guard let seen = try writer.unlocked.group(group) else { return .failure(group.unknown) }
-            let grants = try sharing.grants(ofGroup: seen.name, writer)
-            guard let group = try writer.group(group), group.name == seen.name else {
-                return .failure(group.unknown)
-            }
+            guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let theirs = try writer.groups(of: [account.id])[account.id] ?? []
             if theirs.contains(where: { $0.id == group.id }) { return .success((group, false)) }
@@ -104,11 +96,7 @@ package struct GroupService: Sendable {
         try authority.requireAdmin()
         let (environment, sharing) = (environment, sharing)
         return try await environment.store.writing { writer throws(StoreError) in
-            guard let seen = try writer.unlocked.group(group) else { return .failure(group.unknown) }
-            let grants = try sharing.grants(ofGroup: seen.name, writer)
-            guard let group = try writer.group(group), group.name == seen.name else {
-                return .failure(group.unknown)
-            }
+            guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             guard try writer.remove(account.id, from: group.id) else { return .success((group, false)) }
             try sharing.dismiss(account.id, by: grants, writer)
