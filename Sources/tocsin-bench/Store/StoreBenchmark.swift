@@ -142,7 +142,8 @@ struct StoreBenchmark {
         of nodes: [ServerProcess],
         topics: Int
     ) throws -> [(port: UInt16, request: [UInt8])] {
-        let ids = try (0..<topics).map { try nodes[0].makeTopic("bench-\($0)") }
+        // Names are unique for an owner, and each measurement makes topics of its own.
+        let ids = try (0..<topics).map { _ in try nodes[0].makeTopic("bench-\(UInt64.random(in: 0...UInt64.max))") }
         return (0..<count).map { client in
             let node = nodes[client % nodes.count]
             return (node.port, node.message("Disk full", to: ids[client % topics]))
