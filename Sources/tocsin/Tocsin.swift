@@ -22,7 +22,7 @@ struct Tocsin: AsyncParsableCommand {
                     DeviceCommand.self, MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self,
                     ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self,
                     SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
-                    TimersCommand.self,
+                    TimersCommand.self, CapacityCommand.self,
                 ]
             ),
             CommandGroup(
