@@ -42,6 +42,7 @@ final class APIHarness: Sendable {
         judging: LiveJudging.Bound = LiveJudging.Bound(),
         restTime: Duration = .milliseconds(1),
         book: GrantBook = GrantBook(),
+        passwords: any PasswordHashing = PasswordGate(),
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -66,7 +67,7 @@ final class APIHarness: Sendable {
         )
         environment.zones = TestZones()
         environment.tokenTexts = LocalTokens(try ServerKey(secret: [UInt8](repeating: 7, count: 32)))
-        environment.passwords = PasswordGate()
+        environment.passwords = passwords
         environment.registrationProofs = proofs.map { [refusals] mode in
             RegistrationProofs(
                 mode: mode,

@@ -86,6 +86,22 @@ struct SharedFeedTests {
         #expect(responses.map { $0.cursor == nil } == [true, false])
     }
 
+    @Test("who shares very many topics with people who are connected keeps nobody else from subscribing")
+    func manyGrants() async throws {
+        let api = try await APIHarness(book: GrantBook(maximumCount: 6, ownersShare: 3))
+        let mallory = Self.caller("mallory")
+        for number in 0..<10 {
+            let topic = try await api.makeTopic("m\(number)", as: mallory)
+            try await api.share(topic, with: Self.user("bob"))
+        }
+        let topic = try await api.makeTopic()
+        for name in ["bob", "carol"] { try await api.share(topic, with: Self.user(name)) }
+        let (bob, _) = await api.subscribe(Self.all, as: Self.caller("bob"))
+        let (carol, _) = await api.subscribe(Self.all, as: Self.caller("carol"))
+        try await api.publish("one", to: topic)
+        for sink in [bob, carol] { #expect(titles(try await sink.take(1)) == ["one"]) }
+    }
+
     @Test("what shows each reader something else is made for each of them")
     func ownExecution() async throws {
         let api = try await APIHarness()

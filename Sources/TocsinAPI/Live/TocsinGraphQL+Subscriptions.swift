@@ -89,12 +89,18 @@ extension TocsinGraphQL {
         guard interest.needsGrant, let topic = interest.topicID else { return who }
         who.grantQuestion = question
         guard await feed.sorted() else { throw .unavailable(Self.behind) }
-        guard feed.mayHear(of: topic, question) else { throw .unauthorized }
+        guard feed.mayHear(of: topic, question) else {
+            if feed.book.hasLeftOut(of: question.subjects) { throw .limit(Self.tooManyOfOwner) }
+            throw .unauthorized
+        }
         return who
     }
 
     private static let tooManyGrants =
         "This server keeps no more grants in mind for live subscriptions just now. Try again later, or name a topicId of your own."
+
+    private static let tooManyOfOwner =
+        "The topic's owner shares more topics with those who are connected than this server keeps in mind. Share by group."
 
     private static let behind = "the live feed is behind what was committed"
 

@@ -25,6 +25,9 @@ package struct RequestOrigin: Sendable, Hashable {
     /// The client's network (`AuditNetwork`); nil where it is not known.
     package var network: String? { address.flatMap(AuditNetwork.network) }
 
+    /// What limits count as one place: the address, or the first 64 bits of one of IPv6.
+    package var shareKey: String? { address.flatMap(SignInBrakes.network) }
+
     /// The request's id, as in the log.
     package var requestID: String? { number.map { "\($0.connection)-\($0.request)" } }
 

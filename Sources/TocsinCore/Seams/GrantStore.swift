@@ -10,8 +10,9 @@ package protocol GrantReading {
     func grantCount(of topic: TopicID) throws(StoreError) -> Int
     /// All grants of a subject that are in force or will end later than now, by topic.
     func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant]
-    /// What these subjects were granted, with the owners of the topics, but for what has ended.
-    func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange]
+    /// What these subjects were granted, with the owners of the topics, but for what has ended; of
+    /// topics of one owner at most so many.
+    func grantedTopics(of subjects: [GrantSubject], limit: Int, perOwner: Int) throws(StoreError) -> [GrantChange]
     /// Topics in which one of these subjects was given one of the roles, or had them changed, at a
     /// moment or later, by id.
     func gainedTopics(

@@ -24,6 +24,8 @@ package struct ServiceEnvironment: Sendable {
     package var claimedGroups = ClaimedGroups()
     /// Nil: no password is made or checked.
     package var passwords: (any PasswordHashing)?
+    /// What slows tries of passwords, for all who check any.
+    let signInBrakes = SignInBrakes()
     /// Whether every device is bound to the sign-in that registers it, whatever the app asks for.
     package var bindsDevices = false
     /// Nil: no device is registered with a proof.

@@ -199,13 +199,17 @@ package struct FeedService: Sendable {
 
     /// What subjects have been granted, in force or later, for the live feed; nil where that is
     /// more than `limit`.
+    ///
+    /// Of topics of one owner there are no more than the share for which the feed has room.
     package func grants(
         of subjects: [GrantSubject],
         limit: Int,
+        ownersShare: Int,
         caller: Identity
     ) async throws(ServiceError) -> [GrantChange]? {
         try await store.reading(for: caller.reads) { reader throws(StoreError) in
-            let found = try reader.grantedTopics(of: subjects, limit: limit + 1)
+            // One more than the share, so that it is seen that some are left out.
+            let found = try reader.grantedTopics(of: subjects, limit: limit + 1, perOwner: ownersShare + 1)
             return found.count > limit ? nil : found
         }
     }

@@ -1,26 +1,31 @@
 // What a change of a local group means for the topics that are shared with it.
 extension SharingService {
     /// Grants of one group that a change of it looks at; what is beyond is judged at each push.
-    private static let maximumGrants = 5000
+    static let maximumGrants = 5000
+    /// Grants of a group that goes that are taken back in one write.
+    static let grantsRevokedAtOnce = 500
 
-    /// A local group and its grants with their topics, all held; nil where there is no such group.
+    /// A local group and at most so many of its grants with their topics, all held; nil where there
+    /// is no such group.
     ///
     /// The topics come before the group's row, as all writers lock them.
     func hold(
         _ reference: GroupReference,
+        grants limit: Int = maximumGrants,
         _ writer: any StoreWriter
     ) throws(StoreError) -> (group: Group, grants: [(grant: TopicGrant, topic: Record)])? {
         guard let seen = try writer.unlocked.group(reference) else { return nil }
-        let grants = try grants(ofGroup: seen.name, writer)
+        let grants = try grants(ofGroup: seen.name, limit, writer)
         guard let group = try writer.group(reference), group.name == seen.name else { return nil }
         return (group, grants)
     }
 
     private func grants(
         ofGroup name: String,
+        _ limit: Int,
         _ writer: any StoreWriter
     ) throws(StoreError) -> [(grant: TopicGrant, topic: Record)] {
-        let grants = try writer.unlocked.grants(of: .group(name), limit: Self.maximumGrants)
+        let grants = try writer.unlocked.grants(of: .group(name), limit: limit)
         let ids = Set(grants.map(\.topicID.text)).sorted()
         guard !ids.isEmpty else { return [] }
         var held: [TopicID: Record] = [:]

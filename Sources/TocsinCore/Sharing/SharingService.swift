@@ -5,7 +5,8 @@ package struct SharingService: Sendable {
     let environment: ServiceEnvironment
     let rights: PushRights
     var topics: ModelType { rights.topics }
-    private let lookUps = LookUpRate()
+    /// Nobody finds out who there is by trying names.
+    private let lookUps = MinuteRate(30)
 
     /// A service for the topics that `rights` knows.
     package init(environment: ServiceEnvironment, rights: PushRights) {
@@ -17,7 +18,11 @@ package struct SharingService: Sendable {
     package func grant(_ order: GrantOrder, caller: Identity) async throws(ServiceError) -> TopicGrant {
         let shareable = try shareable(by: caller)
         try order.check(now: environment.time.now())
-        if case .user = order.receiver { try lookUps.take(caller.userID, now: environment.time.now()) }
+        if case .user = order.receiver, !lookUps.take(caller.userID.text, now: environment.time.now()) {
+            throw .limit(
+                "You may name \(lookUps.maximumCount) users a minute; wait a minute, or share with a group."
+            )
+        }
         let (service, id) = (self, GrantID(environment.identifiers.makeID()))
         return try await environment.store.writing { writer throws(StoreError) in
             guard let topic = try writer.records(service.topics, ids: [order.topicID.text], where: shareable).first,

@@ -120,10 +120,12 @@ extension AuthPaths {
         let status: HTTPResponse.Status =
             switch refusal.code {
             case .providerAway, .discoveryRefused: .serviceUnavailable
+            case .tooManyCallbacks: .tooManyRequests
             case .groupsNotAllowed, .claimRequired, .groupsOverage: .forbidden
             default: .badRequest
             }
-        return page(status, refusal.code.rawValue, refusal.providerError, fields)
+        let wait = status == .tooManyRequests ? [(name: "retry-after", value: "60")] : []
+        return page(status, refusal.code.rawValue, refusal.providerError, fields + wait)
     }
 
     /// Our own words alone; of the provider's a code of a fixed list.
@@ -137,6 +139,7 @@ extension AuthPaths {
         let advice =
             switch status {
             case .serviceUnavailable: "The sign-in provider or this server is away. Try again in a minute."
+            case .tooManyRequests: "Many people of your network sign in at once. Begin again in a minute."
             case .forbidden: "You are known, but may not sign in here. Ask whoever runs this server."
             default: "The sign-in could not be completed. Begin it again, in one browser."
             }

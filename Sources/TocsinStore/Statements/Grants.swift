@@ -18,10 +18,12 @@ private enum SQL {
     }
     static func topics(_ subjects: BoundList, _ dialect: Dialect) -> String {
         """
-        SELECT g.subject, g.topic_id, t.owner, g.roles, g.expires_at FROM topic_grants AS g
-        JOIN topics AS t ON t.id = g.topic_id
-        WHERE g.subject IN (\(subjects.placeholders)) AND (g.expires_at IS NULL OR g.expires_at > \(dialect.moment))
-        LIMIT $\(subjects.bindings.count + 1)
+        SELECT subject, topic_id, owner, roles, expires_at FROM (
+            SELECT g.subject, g.topic_id, t.owner, g.roles, g.expires_at,
+                row_number() OVER (PARTITION BY t.owner ORDER BY g.topic_id) AS place
+            FROM topic_grants AS g JOIN topics AS t ON t.id = g.topic_id
+            WHERE g.subject IN (\(subjects.placeholders)) AND (g.expires_at IS NULL OR g.expires_at > \(dialect.moment))
+        ) AS granted WHERE place <= $\(subjects.bindings.count + 1) LIMIT $\(subjects.bindings.count + 2)
         """
     }
     static func gained(_ subjects: BoundList, _ dialect: Dialect) -> String {
@@ -97,11 +99,15 @@ extension SQLReading {
         return try connection.all(SQL.ofSubject(session.dialect), bindings, TopicGrant.init)
     }
 
-    func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange] {
+    func grantedTopics(
+        of subjects: [GrantSubject],
+        limit: Int,
+        perOwner: Int
+    ) throws(StoreError) -> [GrantChange] {
         var found: [GrantChange] = []
         for chunk in subjects.map(\.text).chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            let bindings = list.bindings + [.int(Int64(max(0, limit - found.count)))]
+            let bindings = list.bindings + [.int(Int64(perOwner)), .int(Int64(max(0, limit - found.count)))]
             found += try connection.all(SQL.topics(list, session.dialect), bindings, GrantChange.init)
         }
         return found
