@@ -47,6 +47,7 @@ struct QueryPlanTests {
             _ = try writer.gainedTopics(subjects, .reading, since: moment(1))
             _ = try writer.lostTopics(subjects, since: moment(1))
             _ = try writer.endedGrants(limit: 10)
+            _ = try writer.groupSpans(of: UserID("u"), since: moment(1))
         }
         expectIndexed(steps, "grants")
         // These are counted by owner, which takes sorting; but no table is read whole.

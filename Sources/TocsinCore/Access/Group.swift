@@ -47,3 +47,18 @@ package struct Group: Sendable, Hashable {
         }
     }
 }
+
+/// How long somebody was, or has been, in a local group.
+package struct GroupSpan: Sendable, Hashable {
+    /// The group's name.
+    package var name: String
+    /// When they came in.
+    package var joinedAt: Timestamp
+    /// When they left, or the group went; nil while they are in it.
+    package var leftAt: Timestamp?
+
+    /// A span of these bounds.
+    package init(name: String, joinedAt: Timestamp, leftAt: Timestamp?) {
+        (self.name, self.joinedAt, self.leftAt) = (name, joinedAt, leftAt)
+    }
+}

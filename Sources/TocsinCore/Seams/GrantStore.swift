@@ -43,6 +43,9 @@ package protocol GrantWriting {
     func save(_ grant: TopicGrant, replacing old: TopicGrant?) throws(StoreError)
     /// Removes a grant, notes that it ended, and that the topic is not shared when it was the last.
     func remove(_ grant: TopicGrant, at moment: Timestamp) throws(StoreError)
+    /// Notes that a subject may read a topic no longer, by something else than the end of a grant
+    /// of theirs.
+    func noteEnd(of subject: GrantSubject, in topic: TopicID, at moment: Timestamp) throws(StoreError)
     /// Notes when somebody has left a topic; nil: they have come back.
     func setLeft(_ moment: Timestamp?, _ user: UserID, _ topic: TopicID) throws(StoreError)
     /// Forgets at most so many grants that ended before a moment; answers how many.

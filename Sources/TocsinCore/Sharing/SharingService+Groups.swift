@@ -11,7 +11,7 @@ extension SharingService {
     /// The topics come before the group's row, as all writers lock them.
     func hold(
         _ reference: GroupReference,
-        grants limit: Int = maximumGrants,
+        grants limit: Int = SharingService.maximumGrants,
         _ writer: any StoreWriter
     ) throws(StoreError) -> (group: Group, grants: [(grant: TopicGrant, topic: Record)])? {
         guard let seen = try writer.unlocked.group(reference) else { return nil }
@@ -43,25 +43,28 @@ extension SharingService {
     }
 
     /// Ends the memberships of somebody who has just left the group, of topics that they may read
-    /// no longer.
+    /// no longer, and notes the end of reading for syncs.
     func dismiss(
         _ user: UserID,
         by grants: [(grant: TopicGrant, topic: Record)],
+        at moment: Timestamp,
         _ writer: any StoreWriter
     ) throws(StoreError) {
         let lost = LostMemberships(environment: environment, rights: rights)
         for (grant, topic) in grants where !grant.roles.isDisjoint(with: .reading) {
             try lost.end(of: user, in: topic, writer)
+            try writer.noteEnd(of: .user(user), in: grant.topicID, at: moment)
         }
     }
 
     /// Takes back what was granted to a group that has just gone: another of its name has nothing.
     func revoke(
         _ grants: [(grant: TopicGrant, topic: Record)],
+        at moment: Timestamp,
         by actor: AuditActor,
         _ writer: any StoreWriter
     ) throws(StoreError) {
-        for (grant, topic) in grants { try end(grant, of: topic, by: actor, writer) }
+        for (grant, topic) in grants { try end(grant, of: topic, at: moment, by: actor, writer) }
     }
 }
 

@@ -88,7 +88,7 @@ package struct SharingService: Sendable {
                 !topic.isDeleted, let grant = try writer.grant(id), grant.topicID == seen.topicID,
                 shareable.matches(topic) || !grant.roles.contains(.owner)
             else { return .failure(.unauthorized) }
-            try service.end(grant, of: topic, by: .caller(caller), writer)
+            try service.end(grant, of: topic, at: service.environment.changeTime(), by: .caller(caller), writer)
             return .success(grant)
         }
     }
@@ -129,11 +129,11 @@ package struct SharingService: Sendable {
     func end(
         _ grant: TopicGrant,
         of topic: Record,
+        at moment: Timestamp,
         by actor: AuditActor,
         _ writer: any StoreWriter
     ) throws(StoreError) {
-        let now = environment.changeTime()
-        try writer.remove(grant, at: now)
+        try writer.remove(grant, at: moment)
         try endMemberships(of: topic, after: grant, writer)
         writer.note(.grantsChanged(GrantChange(ending: grant.subject, in: grant.topicID)))
         try writer.record(audit("grant.revoke", grant, by: actor))

@@ -180,7 +180,7 @@ extension SQLWriter {
         try connection.run(SQL.share, [.text(grant.topicID.text)])
         let couldRead = old.map { !$0.roles.isDisjoint(with: .reading) } ?? false
         if couldRead, grant.roles.isDisjoint(with: .reading) {
-            try noteEnd(of: grant, at: grant.changedAt)
+            try noteEnd(of: grant.subject, in: grant.topicID, at: grant.changedAt)
         } else if !grant.roles.isDisjoint(with: .reading) {
             try connection.run(SQL.forgetEnd, [.text(grant.topicID.text), .text(grant.subject.text)])
         }
@@ -190,12 +190,13 @@ extension SQLWriter {
         try connection.run(SQL.remove, [.text(grant.id.text)])
         try connection.run(SQL.unshare, [.text(grant.topicID.text)])
         // Who never read the topic has lost nothing that a sync could tell of.
-        if !grant.roles.isDisjoint(with: .reading) { try noteEnd(of: grant, at: moment) }
+        if !grant.roles.isDisjoint(with: .reading) {
+            try noteEnd(of: grant.subject, in: grant.topicID, at: moment)
+        }
     }
 
-    private func noteEnd(of grant: TopicGrant, at moment: Timestamp) throws(StoreError) {
-        let bindings = [.text(grant.topicID.text), .text(grant.subject.text), SQLValue(moment)]
-        try connection.run(SQL.noteEnd, bindings)
+    func noteEnd(of subject: GrantSubject, in topic: TopicID, at moment: Timestamp) throws(StoreError) {
+        try connection.run(SQL.noteEnd, [.text(topic.text), .text(subject.text), SQLValue(moment)])
     }
 
     func setLeft(_ moment: Timestamp?, _ user: UserID, _ topic: TopicID) throws(StoreError) {

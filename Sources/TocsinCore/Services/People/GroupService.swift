@@ -66,18 +66,17 @@ package struct GroupService: Sendable {
         by authority: Authority,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Result<Group?, ServiceError> {
-        let page = SharingService.grantsRevokedAtOnce
-        guard let (group, grants) = try sharing.hold(group, grants: page, writer) else {
+        guard let (group, grants) = try sharing.hold(group, grants: SharingService.grantsRevokedAtOnce, writer) else {
             return .failure(group.unknown)
         }
-        let isLast = grants.count < page
-        // Without the group its members lose the topics; with it they are still in it.
+        let all = try writer.unlocked.grants(of: .group(group.name), limit: grants.count + 1)
+        let (isLast, now) = (all.count <= grants.count, environment.changeTime())
         if isLast {
-            let members = try writer.changeRights(ofMembersOf: group.id, at: environment.changeTime())
+            let members = try writer.changeRights(ofMembersOf: group.id, at: now)
             writer.note(members.sorted { $0.key < $1.key }.map { .rightsChanged($0.key, at: $0.value) })
-            try writer.remove(group)
+            try writer.remove(group, at: now)
         }
-        try sharing.revoke(grants, by: authority.actor, writer)
+        try sharing.revoke(grants, at: now, by: authority.actor, writer)
         guard isLast else { return .success(nil) }
         try writer.record(environment.audit("group.delete", group, by: authority))
         return .success(group)
@@ -124,8 +123,9 @@ package struct GroupService: Sendable {
         return try await environment.store.writing { writer throws(StoreError) in
             guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
-            guard try writer.remove(account.id, from: group.id) else { return .success((group, false)) }
-            try sharing.dismiss(account.id, by: grants, writer)
+            let now = environment.changeTime()
+            guard try writer.remove(account.id, from: group, at: now) else { return .success((group, false)) }
+            try sharing.dismiss(account.id, by: grants, at: now, writer)
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             try writer.record(environment.audit("group.remove", group, by: authority, member: account))
             return .success((group, true))
