@@ -190,6 +190,40 @@ struct SharedFeedTests {
         #expect(titles(try await sink.take(expected.count + 1)) == expected + ["end"])
     }
 
+    private static let publicTopics = """
+        type Topic @model @auth(rules: [{ allow: owner }, { allow: private, operations: [read] }]) {
+          id: ID!
+          name: String!
+          arn: String!
+        }
+        type Message @model @auth(rules: [{ allow: owner, operations: [create, read] }]) {
+          id: ID!
+          type: Int!
+          title: String!
+          body: String!
+          createdAt: AWSDateTime!
+          topicId: ID!
+          topic: Topic @hasOne(fields: ["topicId"])
+        }
+        """
+
+    @Test("where a rule shows topics and not their messages, a grant lets its readers hear these")
+    func ruleForTopicsAlone() async throws {
+        let api = try await APIHarness(model: Self.publicTopics)
+        let topic = try await api.makeTopic()
+        let variables: JSONObject = ["t": .string(topic)]
+        try await api.share(topic, with: Self.user("bob"))
+        let (bob, _) = await api.subscribe(Self.follow, variables, as: Self.caller("bob"))
+        let (carol, _) = await api.subscribe(Self.follow, variables, as: Self.caller("carol"))
+        let (alice, _) = await api.subscribe(Self.follow, variables)
+        try await api.publish("one", to: topic)
+        for sink in [bob, alice] { #expect(titles(try await sink.take(1)) == ["one"]) }
+        try await api.unshare(topic, with: Self.user("bob"))
+        #expect(try await bob.take(1).isEmpty)
+        #expect(try code(bob) == "UNAUTHORIZED")
+        #expect(carol.endings.withLock { $0 }.isEmpty)
+    }
+
     @Test("a publisher hears nothing of the topic")
     func publisher() async throws {
         let api = try await APIHarness()
