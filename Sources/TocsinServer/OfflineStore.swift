@@ -89,7 +89,7 @@ package struct OfflineStore: Sendable {
         limited.limits = settings.limits.ofServices
         limited.tokenTexts = LocalTokens(try data.serverKey())
         devices = DeviceService(environment: limited)
-        tokens = TokenService(environment: limited)
+        tokens = TokenService(environment: limited, topics: topics)
     }
 
     /// Makes an API key and records it; answers its text, which is stored nowhere.

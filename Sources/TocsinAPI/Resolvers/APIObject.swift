@@ -182,7 +182,7 @@ package final class Services: Sendable {
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
         userSettings = UserSettingsService(environment: environment)
-        audit = AuditService(environment: environment)
+        audit = AuditService(environment: environment, topics: schema.topics)
         people = PeopleService(environment: environment)
         groups = GroupService(environment: environment, sharing: sharing)
         digests = DigestService(environment: environment, rights: rights)

@@ -19,7 +19,7 @@ struct ScopeNarrowing {
         }
     }
 
-    /// The topics that a token for managing topics leaves: its user's own, and none that are shared.
+    /// The topics that a token for managing topics leaves: its user's own, and no shared ones.
     private func ownTopics(on model: ModelType) -> Predicate? {
         guard scope.rights.contains(.topics), model.name == "Topic" else { return nil }
         // Where topics have no owners, all are everybody's as the rules say.
