@@ -21,6 +21,9 @@ package protocol GroupReading {
 
 /// How local groups are written.
 package protocol GroupWriting {
+    /// Keeps others from changing this group's members, or what it was granted, until the write
+    /// ends; to be asked before any topic is held.
+    func holdGroup(named name: String) throws(StoreError)
     /// Inserts the group or replaces the one with its id.
     func save(_ group: Group) throws(StoreError)
     /// Removes the group with its memberships, which end at this moment; service accounts that it

@@ -8,13 +8,15 @@ extension SharingService {
     /// A local group and at most so many of its grants with their topics, all held; nil where there
     /// is no such group.
     ///
-    /// The topics come before the group's row, as all writers lock them.
+    /// The name comes first, so that nobody grants it anything meanwhile; then the topics, then the
+    /// group's row, as all writers lock them.
     func hold(
         _ reference: GroupReference,
         grants limit: Int = SharingService.maximumGrants,
         _ writer: any StoreWriter
     ) throws(StoreError) -> (group: Group, grants: [(grant: TopicGrant, topic: Record)])? {
         guard let seen = try writer.unlocked.group(reference) else { return nil }
+        try writer.holdGroup(named: seen.name)
         let grants = try grants(ofGroup: seen.name, limit, writer)
         guard let group = try writer.group(reference), group.name == seen.name else { return nil }
         return (group, grants)
@@ -30,7 +32,10 @@ extension SharingService {
         guard !ids.isEmpty else { return [] }
         var held: [TopicID: Record] = [:]
         for topic in try writer.records(topics, ids: ids, where: .always) { held[TopicID(topic.id)] = topic }
-        return grants.compactMap { grant in held[grant.topicID].map { (grant, $0) } }
+        // What was taken back before the topic was held is granted no more.
+        return try writer.unlocked.grants(of: .group(name), limit: limit).compactMap { grant in
+            held[grant.topicID].map { (grant, $0) }
+        }
     }
 
     /// Makes somebody who has just come into the group a member of the topics that push to it.

@@ -25,6 +25,7 @@ package struct SharingService: Sendable {
         }
         let (service, id) = (self, GrantID(environment.identifiers.makeID()))
         return try await environment.store.writing { writer throws(StoreError) in
+            if case .group(let name) = order.receiver { try writer.holdGroup(named: name) }
             guard let topic = try writer.records(service.topics, ids: [order.topicID.text], where: shareable).first,
                 !topic.isDeleted
             else { return .failure(.unauthorized) }

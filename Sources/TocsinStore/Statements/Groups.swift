@@ -103,6 +103,8 @@ extension SQLReading {
 }
 
 extension SQLWriter {
+    func holdGroup(named name: String) throws(StoreError) { try lock(name: "group " + name) }
+
     func save(_ group: Group) throws(StoreError) {
         try connection.run(
             SQL.save,
