@@ -176,7 +176,7 @@ package struct OfflineStore: Sendable {
             text
         case .uncertain(let reason): "The outcome is unknown: \(reason)."
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"
-        case .unauthorized: "This user may not do that."
+        case .unauthorized, .reauthenticate: "This user may not do that."
         case .nameTaken(let name, _): "There is a topic named \(name) already; use another name."
         case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."
         }

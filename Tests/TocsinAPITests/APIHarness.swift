@@ -20,6 +20,8 @@ final class APIHarness: Sendable {
     let time = SteppingTime()
     let environment: ServiceEnvironment
     let services: Services
+    /// Where people sign in; nil where they do not.
+    let signInDesk: SignInDesk?
     let merges: MergeLog
     let refusals = RefusalLog()
     private let feeding = Mutex<Task<Void, Never>?>(nil)
@@ -43,6 +45,7 @@ final class APIHarness: Sendable {
         restTime: Duration = .milliseconds(1),
         book: GrantBook = GrantBook(),
         passwords: any PasswordHashing = PasswordGate(),
+        signsIn: Bool = false,
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -83,11 +86,15 @@ final class APIHarness: Sendable {
             measuring.withLock { $0 = Task { await storage.run(store, tables: tables) { Issue.record($0) } } }
         }
         let sealer = PlainSealer()
+        let desk = signsIn ? SignInDesk(environment, passwords) : nil
+        signInDesk = desk
         services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
-            categories: CategoryReading.shipped.categories
+            categories: CategoryReading.shipped.categories,
+            signIn: desk?.service,
+            sessions: desk?.sessions
         ) { "ref \($0)" }
         let executor = try ResponseExecutor(
             schema: schema,

@@ -239,8 +239,6 @@ struct SharedSyncTests {
         try await topics.sync("syncTopics")
         #expect(messages.records.isEmpty && topics.records.isEmpty)
         #expect(messages.told.count == 4 && topics.told.count == 1)
-        try await messages.sync()
-        #expect(messages.told.isEmpty)
     }
 
     @Test("who comes into a group after its grant has ended is told of nothing that was never theirs")

@@ -97,6 +97,11 @@ extension GraphQLError {
         case .limit(let text): self.init(.limit, text)
         case .proofRefused(let text): self.init(.proofRefused, text)
         case .unauthenticated(let text): self.init(.unauthenticated, text)
+        case .reauthenticate:
+            self.init(
+                .reauthenticate,
+                "Prove again who you are (POST /auth/elevate), then send this within 15 minutes."
+            )
         case .tooManyTries(let text, _): self.init(.limit, text)
         case .uncertain(let reason): self.init(.unavailable, "The outcome is unknown: \(reason).")
         case .unavailable(let reason):

@@ -6,6 +6,8 @@ package protocol SessionReading {
     func session(_ id: TokenID) throws(StoreError) -> Session?
     /// All sessions of a user, the latest first, those that are over too.
     func sessions(of user: UserID) throws(StoreError) -> [Session]
+    /// The same of several users.
+    func sessions(of users: Set<UserID>) throws(StoreError) -> [Session]
     /// Sessions that were ended and whose time would not be over yet.
     func endedSessions(at now: Timestamp) throws(StoreError) -> [(id: TokenID, user: UserID)]
     /// Whether the user signed in from this network at this moment or later.

@@ -38,6 +38,17 @@ extension TokenService {
         return caller.scope.covers(caller.isAdmin ? scope.subtracting([.metrics, .audit]) : scope)
     }
 
+    /// Throws where a session must be elevated first: for tokens of all its rights or of pushes to
+    /// everybody, and for those of somebody else.
+    func requireElevation(
+        of caller: Identity?,
+        toGive scope: Identity.Scope,
+        to user: UserID
+    ) async throws(ServiceError) {
+        guard scope.isFull || scope.rights.contains(.push) || caller?.userID != user else { return }
+        try await environment.requireElevation(of: caller)
+    }
+
     /// Whether what the caller came in with still lets them give access.
     ///
     /// Who was let in a moment ago may have lost it since.

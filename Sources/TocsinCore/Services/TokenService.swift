@@ -76,6 +76,7 @@ package struct TokenService: Sendable {
         guard reach(of: caller, over: order.userID, found) == .all, mayGive(order.scope, caller) else {
             throw .unauthorized
         }
+        try await requireElevation(of: caller, toGive: order.scope, to: order.userID)
         let networks = try networks(order.networks, by: caller)
         guard let account = found else { throw Self.notLocal }
         let now = environment.time.now()
@@ -139,6 +140,7 @@ package struct TokenService: Sendable {
         }
         let (old, account) = try await rotatable(id, by: caller)
         guard mayGive(old.scope, caller) else { throw .unauthorized }
+        try await requireElevation(of: caller, toGive: old.scope, to: old.userID)
         guard try networks(old.networks, by: caller) == old.networks else {
             throw .badInput(
                 "Token \(id) may be used from more networks than yours. Rotate it by a token that may, too."

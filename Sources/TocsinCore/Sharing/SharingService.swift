@@ -18,6 +18,7 @@ package struct SharingService: Sendable {
     package func grant(_ order: GrantOrder, caller: Identity) async throws(ServiceError) -> TopicGrant {
         let shareable = try shareable(by: caller)
         try order.check(now: environment.time.now())
+        if order.roles.contains(.owner) { try await environment.requireElevation(of: caller) }
         if case .user = order.receiver, !lookUps.take(caller.userID.text, now: environment.time.now()) {
             throw .limit(
                 "You may name \(lookUps.maximumCount) users a minute; wait a minute, or share with a group."
