@@ -215,6 +215,10 @@ struct PeopleTests {
             try reader.grants(of: .group("ops"), limit: 1)
         }
         #expect(left.isEmpty)
+        // Another group of the name has nothing of the first one's.
+        _ = try await api.run("mutation { createGroup(name: \"ops\") { id } }", as: Self.root)
+        let member = Self.bob.with(groups: ["ops"], isAdmin: false, asOf: nil)
+        #expect(try await api.run("{ getTopic(id: \"t7\") { id } }", as: member)["data"] == ["getTopic": nil])
     }
 
     @Test("a member reads by a group's rule, and a subscription of before the end of it ends")
