@@ -73,7 +73,12 @@ if command -v chromium >/dev/null || { install_packages chromium && command -v c
 else
     leave_out "Chromium could not be installed; the pages are left out."
 fi
+if command -v firefox-esr >/dev/null || { install_packages firefox-esr && command -v firefox-esr >/dev/null; }; then
+    drive "Signing in by a cookie in Firefox" 120 python3 Tests/Clients/cookies.py "$binary" firefox-esr
+else
+    leave_out "Firefox could not be installed; cookies are tried in Chromium alone."
+fi
 
-[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 5 parts."
+[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 6 parts."
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."
