@@ -53,6 +53,20 @@ struct SharedFeedTests {
         #expect(await addresses(sinks).count == 1)
     }
 
+    @Test("a thousand readers of one group are one execution of an event")
+    func thousand() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        try await api.share(topic, with: .group("ops"))
+        var sinks: [CollectingSink] = []
+        for number in 0..<1000 {
+            let reader = Self.caller("reader\(number)", groups: ["ops"])
+            sinks.append(await api.subscribe(Self.follow, ["t": .string(topic)], as: reader).sink)
+        }
+        try await api.publish("one", to: topic)
+        #expect(await addresses(sinks).count == 1)
+    }
+
     @Test("readers who name no topic get the bytes of one execution, too, and their own messages beside it")
     func oneExecutionForAll() async throws {
         let api = try await APIHarness()
