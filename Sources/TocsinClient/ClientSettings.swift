@@ -41,6 +41,11 @@ public struct ClientSettings: Sendable {
     /// The defaults above.
     public init() {}
 }
+    /// Is told what the client does by itself, for whoever looks for a fault.
+    ///
+    /// It must return at once.
+    public var log: (@Sendable (ClientEvent) -> Void)?
+
 
 /// Random pauses from zero up to a bound that doubles, so that many clients do not come back
 /// together ("full jitter").

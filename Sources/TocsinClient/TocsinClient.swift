@@ -127,6 +127,7 @@ public final class TocsinClient: Sendable {
         _ pauses: Backoff,
         atLeastSeconds seconds: Int? = nil
     ) async throws(ClientError) {
+                settings.log?(ClientEvent("request.repeated", error.error.code, count: attempt))
         let pause = pauses.pause(afterFailures: failures, random: settings.environment.random())
         let asked = Duration.seconds(min(max(seconds ?? 0, 0), 60))
         do {

@@ -82,10 +82,19 @@ extension CredentialKeeper {
         }
         for waiter in waiters { waiter.resume(returning: result ?? .failure(.cancelled)) }
         return pause
+        tell(result, failures: failures + 1)
     }
 
     /// Whether anybody would miss a token: who waits for one, or who has one that goes on for a
     /// while.
+    private func tell(_ result: TokenResult?, failures: Int) {
+        switch result {
+        case .success?: settings.log?(ClientEvent("token.taken"))
+        case .failure(let error)?: settings.log?(ClientEvent("token.failed", error.code))
+        case nil: settings.log?(ClientEvent("token.failed", count: failures))
+        }
+    }
+
     private func isNeeded(_ state: State) -> Bool {
         if !state.waiters.isEmpty || state.arriving > 0 { return true }
         guard let current = state.current, current.refusal == nil else { return false }

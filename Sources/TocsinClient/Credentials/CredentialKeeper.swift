@@ -31,7 +31,9 @@ final class CredentialKeeper: Sendable {
         var refusal: ClientError?
     }
 
-    typealias Waiter = CheckedContinuation<Result<HeldCredentials, ClientError>, Never>
+    typealias Provide = @Sendable (CredentialRequest) async throws -> AccessToken
+    typealias TokenResult = Result<HeldCredentials, ClientError>
+    typealias Waiter = CheckedContinuation<TokenResult, Never>
 
     struct State {
         var current: Current?

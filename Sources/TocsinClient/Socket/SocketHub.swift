@@ -40,9 +40,10 @@ final class SocketHub: Sendable {
     private func makeSocket(_ state: State) -> FeedSocket {
         // The first socket is the one that is shown.
         let shown = state.sockets.isEmpty ? states : nil
-        let environment = settings.environment
+        let settings = settings
         let socket = FeedSocket(connector: connector, keeper: keeper, settings: settings) { change in
-            shown?.tell(change, wallClock: environment.wallClock())
+            settings.log?(ClientEvent(change))
+            shown?.tell(change, wallClock: settings.environment.wallClock())
         }
         if state.isPaused { socket.handle(.pause) }
         if !state.isNetworkUsable { socket.handle(.network(isUsable: false)) }
