@@ -100,4 +100,5 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     public var description: String { "\(message) (\(code))" }
 
     static let cancelled = ClientError(.cancelled, "The task was cancelled.")
+    static let signedOut = ClientError(.signedOut, "Nobody is signed in.")
 }

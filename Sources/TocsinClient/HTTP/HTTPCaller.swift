@@ -24,6 +24,9 @@ final class HTTPCaller: Sendable {
 
     deinit { close() }
 
+    /// The server it calls.
+    var address: ServerAddress { connector.address }
+
     /// Closes the idle connection.
     func close() {
         takeIdle()?.close(promise: nil)

@@ -77,8 +77,19 @@ final class SocketHub: Sendable {
     }
 
     /// Ends all feeds.
-    func close() {
-        for socket in state.withLock({ $0.sockets }) { socket.handle(.finish) }
+    func close() { finish(.cancelled) }
+
+    /// Ends all feeds, for nobody is signed in any more.
+    func end(_ error: ClientError) {
+        if finish(error) == 0 { states.tell(.signedOut(error), wallClock: .zero) }
+    }
+
+    /// Ends all feeds; the answer is how many sockets there were.
+    @discardableResult
+    private func finish(_ error: ClientError) -> Int {
+        let sockets = state.withLock { $0.sockets }
+        for socket in sockets { socket.handle(.finish(error)) }
+        return sockets.count
     }
 }
 
