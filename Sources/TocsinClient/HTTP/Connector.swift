@@ -8,6 +8,7 @@ struct Connector: Sendable {
     let address: ServerAddress
     private let group: any EventLoopGroup
     private let tls: NIOSSLContext?
+    private let pins: PinnedKeys
     private let connectTimeout: TimeAmount
 
     init(address: ServerAddress, settings: ClientSettings) throws(ClientError) {
@@ -17,13 +18,14 @@ struct Connector: Sendable {
         group = MultiThreadedEventLoopGroup.singleton
         connectTimeout = TimeAmount(settings.connectTimeout)
         tls = address.isEncrypted ? try Self.tlsContext(settings) : nil
+        pins = try PinnedKeys(settings.pinnedKeys)
     }
 
     /// Connects and prepares the channel's pipeline above TLS.
     func connect<Output: Sendable>(
         _ prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
     ) async throws(ClientError) -> Output {
-        let (tls, address) = (tls, address)
+        let (tls, pins, address) = (tls, pins, address)
         do {
             return try await ClientBootstrap(group: group)
                 .connectTimeout(connectTimeout)
@@ -32,7 +34,7 @@ struct Connector: Sendable {
                     channel.eventLoop.makeCompletedFuture {
                         guard let tls else { return }
                         let name = address.isNumeric ? nil : address.host
-                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: name)
+                        let handler = try pins.makeHandler(tls, serverHostname: name)
                         try channel.pipeline.syncOperations.addHandler(handler)
                     }.flatMap { prepare(channel) }
                 }
@@ -92,6 +94,10 @@ struct EncryptionFailure: Error, CustomStringConvertible {
 
     /// `nil` when the error has nothing to do with encryption.
     init?(_ error: any Error) {
+        if let error = error as? KeyNotPinned {
+            description = error.description
+            return
+        }
         guard error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError else { return nil }
         let text = "\(error)"
         if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname") {
