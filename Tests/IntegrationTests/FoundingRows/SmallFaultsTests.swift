@@ -57,14 +57,22 @@ struct SmallFaultsTests {
             let id = String(published.output.prefix { $0 != " " })
             for arguments in [
                 ["deliveries", id], ["explain", id, "nobody"], ["redrive", id], ["simulate", "-u", "ada"],
+                ["schedule", "list"], ["digest", "list"],
             ] {
                 let result = try await installation.tocsin(arguments, token: token)
                 #expect(!result.errors.contains("DOCUMENT_NOT_TRUSTED"), "\(arguments): \(result)")
             }
+            let manifest = try JSONParser.parse(
+                try await installation.tocsin(["client", "documents"], token: token).output
+            )
+            let names = manifest["operations"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+            #expect(names.contains("SignIn") && Set(names).count == names.count && !names.contains(""), "\(names)")
             let first = try await client.publish(topic: "alerts", title: "first")
             _ = try await client.publish(topic: "alerts", title: "live")
             let feed = client.follow(topic: "alerts", after: first.cursor).makeAsyncIterator()
             #expect(try await feed.next()?.title == "live")
+            let all = client.followAll(after: FeedPlace(cursor: first.cursor)).makeAsyncIterator()
+            #expect(try await all.next()?.title == "live")
             let other = try await installation.curl("{ devices { id } }", token: token)
             #expect(other.errorCode == "DOCUMENT_NOT_TRUSTED")
         }
