@@ -8,10 +8,10 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the server.",
         discussion: """
-            Every setting is a flag (--port 9000), an environment variable (TOCSIN_PORT) and a key of a settings file
-            (--config tocsin.toml); a flag wins over the environment, the environment over the file. `tocsin settings` lists
-            them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reloads the TLS certificate
-            and key.
+            Every setting is a flag (--port 9000), an environment variable (TOCSIN_PORT) and a key of a settings file \
+            (--config tocsin.toml); a flag wins over the environment, the environment over the file. `tocsin settings` \
+            lists them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reloads the TLS \
+            certificate and key.
 
               tocsin serve --port 8080 --data-dir /var/lib/tocsin
             """

@@ -10,8 +10,8 @@ struct Tocsin: AsyncParsableCommand {
         commandName: "tocsin",
         abstract: "A notification server you own: GraphQL in, phones and live feeds out.",
         discussion: """
-            `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage it.
-            Exit codes: 0 done, 1 failed, 2 wrong use.
+            `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage \
+            it. Exit codes: 0 done, 1 failed, 2 wrong use.
             """,
         version: ServerInfo.version,
         groupedSubcommands: [

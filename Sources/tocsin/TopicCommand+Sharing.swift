@@ -52,9 +52,9 @@ extension TopicCommand {
         static let configuration = CommandConfiguration(
             abstract: "Share a topic with a user, a group, or everybody who has signed in.",
             discussion: """
-                READER reads the topic, follows it and may get its pushes. PUBLISHER publishes and reads nothing. OWNER
-                does both, renames the topic and shares it further; only the topic's owner gives and takes OWNER. The
-                same subject again gets the new roles in place of the old ones.
+                READER reads the topic, follows it and may get its pushes. PUBLISHER publishes and reads nothing. \
+                OWNER does both, renames the topic and shares it further; only the topic's owner gives and takes \
+                OWNER. The same subject again gets the new roles in place of the old ones.
 
                 EXAMPLES
                   tocsin topic share alerts --user bob
