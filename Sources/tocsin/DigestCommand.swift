@@ -61,6 +61,7 @@ extension DigestCommand {
             if let wrong = dayNames?.first(where: { !Self.known.contains($0) }) {
                 throw ValidationError("--days has \"\(wrong)\". Write days such as mo,tu,we,th,fr,sa,su.")
             }
+            try LinkOption.check(url, "--url")
             try ClockOption.check(at, "--at")
         }
 

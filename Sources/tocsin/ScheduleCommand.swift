@@ -59,6 +59,7 @@ extension ScheduleCommand {
             guard (at == nil) != (cron == nil) else {
                 throw ValidationError("Give either --at, for once, or --cron, for again and again.")
             }
+            try LinkOption.check(url, "--url")
             try MomentOption.check(at, "--at")
             try MomentOption.check(until, "--until")
         }

@@ -80,6 +80,7 @@ extension TopicCommand {
             for role in role where !["OWNER", "PUBLISHER", "READER"].contains(role.uppercased()) {
                 throw ValidationError("--role \(role) is not one of OWNER, PUBLISHER and READER.")
             }
+            try MomentOption.check(until, "--until")
         }
 
         func run() async throws {

@@ -34,8 +34,7 @@ package struct Group: Sendable, Hashable {
             return "A group's name is 1 to \(maximumNameCharacters) printable characters, with no space at its ends."
         }
         guard !name.hasPrefix(ClaimedGroups.prefix) else {
-            return
-                "A group's name may not begin with \(ClaimedGroups.prefix): groups of a sign-in provider are written so."
+            return "A group's name may not begin with \(ClaimedGroups.prefix) as groups of a sign-in provider do."
         }
         return nil
     }

@@ -78,6 +78,36 @@ struct SmallFaultsTests {
         }
     }
 
+    @Test("commands name commands where something is wrong, and nothing of GraphQL")
+    func words() async throws {
+        try await Installation.run { installation in
+            let token = try await installation.addUser("ada")
+            _ = try await installation.makeClient(token: token).makeTopic(named: "alerts")
+            let reader = try await installation.makeToken(user: "ada", ["--read-only"])
+            let cases: [(status: Int32, token: String, arguments: [String], words: String)] = [
+                (1, token, ["publish", "nowhere", "--title", "t"], "`tocsin topic create NAME` makes one"),
+                (1, reader, ["publish", "alerts", "--title", "t"], "your token may do less"),
+                (
+                    2, token, ["topic", "share", "alerts", "--user", "bob", "--until", "tomorrow"],
+                    "--until is \"tomorrow\""
+                ),
+                (2, token, ["publish", "alerts", "--title", "t", "--url", "example"], "--url is \"example\""),
+                (2, token, ["token", "create", "--user", "ada", "--ttl", "11y"], "Ten years (10y) is the longest."),
+                (
+                    1, token, ["schedule", "add", "alerts", "--title", "t", "--cron", "@daily"],
+                    "has one field; write five"
+                ),
+            ]
+            for (status, token, arguments, words) in cases {
+                let result = try await installation.tocsin(arguments, token: token)
+                #expect(result.status == status && result.errors.contains(words), "\(arguments): \(result)")
+                for inside in ["Not Authorized", "createTopic", "AWSDateTime", "Variable"] {
+                    #expect(!result.errors.contains(inside), "\(arguments): \(result.errors)")
+                }
+            }
+        }
+    }
+
     @Test("commands that only look make no database where there is none, and say where they looked")
     func looking() async throws {
         let folder = NSTemporaryDirectory() + "tocsin-test-" + UUID().uuidString
