@@ -126,7 +126,7 @@ package final class TocsinGraphQL: GraphQLService {
         operation(of: request, caller: caller, style: style, from: nil)
     }
 
-    /// The same; what a mutation writes to the audit says where the request came from.
+    /// The same; errors and what a mutation writes to the audit say which request it was.
     package func operation(
         of request: GraphQLRequest,
         caller: Identity,
@@ -136,15 +136,15 @@ package final class TocsinGraphQL: GraphQLService {
         if caller.isStranger { return operation(ofStranger: request, style, from: source) }
         do {
             let plan = try asked(request, caller).plan
-            switch plan.operationKind {
-            case .query: return .query { await self.run(plan, request, caller, style) }
-            case .mutation:
-                guard let source else { return .mutation { await self.run(plan, request, caller, style) } }
-                return .mutation {
-                    await RequestOrigin.$current.withValue(RequestOrigin(source)) {
-                        await self.run(plan, request, caller, style)
-                    }
+            let run: OperationLookup.Run = {
+                guard let source else { return await self.run(plan, request, caller, style) }
+                return await RequestOrigin.$current.withValue(RequestOrigin(source)) {
+                    await self.run(plan, request, caller, style)
                 }
+            }
+            switch plan.operationKind {
+            case .query: return .query(run)
+            case .mutation: return .mutation(run)
             case .subscription: return .subscription
             }
         } catch {
@@ -233,8 +233,8 @@ package final class TocsinGraphQL: GraphQLService {
 }
 
 extension RequestOrigin {
-    /// What the audit may keep of where a request came from.
+    /// Where a request came from, as its service knows it.
     package init(_ source: RequestSource) {
-        self.init(address: source.remoteAddress, connection: source.connection, request: source.number)
+        self.init(address: source.remoteAddress, requestID: source.id)
     }
 }

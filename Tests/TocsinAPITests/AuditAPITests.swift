@@ -88,7 +88,7 @@ struct AuditAPITests {
                 of: GraphQLRequest(query: document),
                 caller: caller,
                 style: .standard,
-                from: RequestSource(remoteAddress: "2001:db8:1:2::3", connection: 4, number: 2)
+                from: RequestSource(remoteAddress: "2001:db8:1:2::3", id: "4-2")
             )
             if case .mutation(let run) = lookup { _ = await run() }
         }

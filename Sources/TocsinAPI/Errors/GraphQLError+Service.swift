@@ -103,6 +103,7 @@ extension GraphQLError {
             self.init(.unavailable, "The server cannot do this just now (\(reason)). Nothing was changed; try again.")
         case .internal(let text):
             self.init(.internal, "Something went wrong inside the server. Its log has it under \(report(text)).")
+            if let id = RequestOrigin.current?.requestID { extensions["requestId"] = .string(id) }
         }
     }
 

@@ -32,7 +32,6 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     /// Where the connection stands among all; nil where it is turned away.
     let registration: ConnectionRegistration?
     var context: ChannelHandlerContext?
-    let connectionNumber: Int
     let executor: LoopExecutor
     let deadline: ConnectionDeadline
     let writer: WatchedWriter
@@ -67,7 +66,6 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     ) {
         self.parts = parts
         self.registration = registration
-        connectionNumber = connection.number
         executor = parts.broadcasters.broadcaster(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
@@ -189,8 +187,9 @@ extension HTTPConnectionHandler {
         case .refusal(let refusal, let isRouted):
             let response = OutgoingResponse(refusal, isRouted: isRouted)
             let address = reader.client.map { "\($0)" }
-            parts.accessLog.recordRefusal(response, connection: connectionNumber, address: address)
-            send(response, RequestTraits())
+            let id = reader.requestID
+            parts.accessLog.recordRefusal(response, id: id, address: address)
+            send(response, RequestTraits(id: id))
         case .answered(let request, let response): answer(request, with: response)
         }
     }
@@ -241,6 +240,7 @@ extension HTTPConnectionHandler {
         if case .refused = reader.phase, waiting.isEmpty { isLast = true }
         if response.isStreamed, request.head.isHTTP10 { isLast = true }
         return RequestTraits(
+            id: request.id,
             keepsAlive: request.head.keepsAlive && !isLast && request.method != .connect,
             isHTTP10: request.head.isHTTP10,
             isHead: request.method == .head

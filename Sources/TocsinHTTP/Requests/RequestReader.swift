@@ -90,6 +90,12 @@ final class RequestReader: ChannelInboundHandler {
     /// The path of the request that is coming in, once its head is there.
     var path: String? { present?.head.path ?? refusedTarget.map { String($0.prefix { $0 != "?" }) } }
 
+    /// The id of the request that is coming in, or of the one that was not taken.
+    var requestID: String {
+        present.map { $0.head.id(ofRequest: requestNumber, $0.headers) }
+            ?? connection.id(ofRequest: requestNumber + 1)
+    }
+
     private func begin(_ head: HTTPRequestHead) -> Outcome {
         guard phase != .refused else { return .partial }
         do throws(HTTPRefusal) {
@@ -148,7 +154,7 @@ final class RequestReader: ChannelInboundHandler {
             body: body,
             share: present.share,
             startedAt: present.startedAt,
-            number: requestNumber
+            id: present.head.id(ofRequest: requestNumber, present.headers)
         )
     }
 

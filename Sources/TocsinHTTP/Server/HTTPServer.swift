@@ -100,7 +100,12 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
                 host: listener.localAddress?.ipAddress ?? settings.host,
                 port: listener.localAddress?.port ?? settings.port
             )
-            logger.info("listening", metadata: ["host": "\(address.host)", "port": "\(address.port)"])
+            logger.info(
+                "listening",
+                metadata: [
+                    "event": "listening", "host": "\(address.host)", "port": .stringConvertible(address.port),
+                ]
+            )
             return address
         } catch {
             state.withLock { $0 = .stopped }
@@ -234,7 +239,10 @@ extension HTTPServer {
         do {
             try await group.shutdownGracefully()
         } catch {
-            logger.error("The event loops did not end", metadata: ["error": "\(error)"])
+            logger.error(
+                "the event loops did not end",
+                metadata: ["event": "event_loops_not_ended", "error": "\(error)"]
+            )
         }
     }
 }

@@ -46,6 +46,11 @@ package struct HTTPServerSettings: Sendable {
     /// Proxies: not counted themselves, and believed on where a request came from.
     package var trustedProxies: [AddressNetwork] = []
 
+    /// What the ids of requests begin with: unlike those of other runs of the server.
+    package var requestIDPrefix = ""
+    /// Which requests have a line in the log.
+    package var requestLog = RequestLogPolicy.all
+
     /// A request head must be in within this time.
     package var headMilliseconds = 10_000
     /// A request body must be in within this time of its head.

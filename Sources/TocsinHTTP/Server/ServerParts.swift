@@ -43,7 +43,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
         date = DateField(now: now)
         self.logger = logger
-        accessLog = AccessLog(logger)
+        accessLog = AccessLog(logger, settings.requestLog)
         self.now = now
     }
 
@@ -55,7 +55,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
             peer: peer,
             proxies: isProxy ? proxies : nil,
             cookies: settings.cookies,
-            number: number
+            name: settings.requestIDPrefix + "\(number)"
         )
     }
 

@@ -47,7 +47,12 @@ extension HTTPConnectionHandler {
             // One that was held back is not asked for again.
             if isHoldingRead { channel.read() }
         } catch {
-            parts.logger.error("A socket could not be set up", metadata: ["error": "\(error)"])
+            parts.logger.error(
+                "a socket could not be set up",
+                metadata: [
+                    "event": "socket_not_set_up", "error": "\(error)", "request_id": "\(request.id)",
+                ]
+            )
             var frame = ByteBuffer()
             frame.writeCloseFrame(code: SocketCloseCode.internalServerError.rawValue, reason: "Internal server error")
             write(frame) { context.close(mode: .all, promise: nil) }

@@ -85,6 +85,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         parts.accessLog.recordEnd(
             ofSocket: id,
             isStrangers: performer.caller == nil,
+            user: performer.caller.flatMap(parts.service.socketGroup),
             code: closeCode,
             address: address
         )
