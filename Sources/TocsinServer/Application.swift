@@ -39,9 +39,15 @@ package final class Application: Sendable {
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
     ///
-    /// `ownDocuments` are those of this program's own client, trusted without being declared.
-    package init(settings: Settings, log: LogOutput, ownDocuments: [String] = []) async throws(StartError) {
-        process = try ProcessPart(settings, log: log)
+    /// The warnings are of the settings, for the log. `ownDocuments` are those of this program's
+    /// own client, trusted without being declared.
+    package init(
+        settings: Settings,
+        log: LogDestination,
+        warnings: [String] = [],
+        ownDocuments: [String] = []
+    ) async throws(StartError) {
+        process = try ProcessPart(settings, log: log, warnings: warnings)
         // Before the data is touched: a start that fails here has migrated nothing.
         let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
         declarations.log(to: process.logger)
@@ -91,8 +97,9 @@ package final class Application: Sendable {
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
-        let (timers, audit, signIn) = (timers, audit, signIn)
+        let (timers, audit, signIn, log) = (timers, audit, signIn, process.log)
         await withDiscardingTaskGroup { group in
+            group.addTask { await log.run() }
             group.addTask {
                 await store.prepare()
                 await store.reportTopicNames()
@@ -112,6 +119,9 @@ package final class Application: Sendable {
         }
     }
 
+    /// How much is logged.
+    package var logControl: LogControl { process.log.control }
+
     /// Takes the files of TLS anew, all or nothing: connections from now on see the new
     /// certificate, those that are open go on as they are.
     package func reload() { front.reload() }
@@ -124,7 +134,7 @@ package final class Application: Sendable {
     /// also ends on SIGHUP, which reloads here, and drops a second SIGTERM, which has to end the
     /// process.
     package func stop() async {
-        process.logger.info("stopping")
+        process.logger.info("stopping", metadata: ["event": "stopping"])
         front.health.stop()
         let grace = Int(process.settings.server.stopSeconds)
         process.data.database.giveUp(afterSeconds: grace + Self.databaseSeconds)
@@ -143,6 +153,7 @@ package final class Application: Sendable {
         await cluster?.stop()
         await store.store.close()
         process.http.stop()
-        process.logger.info("stopped")
+        process.log.writeFolded()
+        process.logger.info("stopped", metadata: ["event": "stopped"])
     }
 }

@@ -55,21 +55,30 @@ struct Declarations {
     /// Says what there is no room for, and how many documents are trusted.
     func log(to logger: Logger) {
         for reason in warnings {
-            logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
+            logger.warning(
+                "the schema leaves no room for a shipped route or search",
+                metadata: ["event": "route_left_out", "reason": "\(reason)"]
+            )
         }
         if let conflict = schema.peopleConflict {
             logger.notice(
                 "the API of people and groups is left out, for the model file needs one of its names",
-                metadata: ["reason": "\(conflict)"]
+                metadata: ["event": "people_left_out", "reason": "\(conflict)"]
             )
         }
         if sharesTopics, schema.topics.sharing == nil {
-            logger.info("topics cannot be shared: the schema's Topic has no rule for owners")
+            logger.info(
+                "topics cannot be shared: the schema's Topic has no rule for owners",
+                metadata: ["event": "sharing_left_out"]
+            )
         }
         guard documents.trustedCount > 0 else { return }
         logger.info(
             "trusted documents are known",
-            metadata: ["count": "\(documents.trustedCount)", "mode": "\(trustedMode)"]
+            metadata: [
+                "event": "documents_trusted", "count": .stringConvertible(documents.trustedCount),
+                "mode": "\(trustedMode)",
+            ]
         )
     }
 

@@ -11,7 +11,7 @@ struct ServeCommand: AsyncParsableCommand {
             Every setting is a flag (--port 9000), an environment variable (TOCSIN_PORT) and a key of a settings file
             (--config tocsin.toml); a flag wins over the environment, the environment over the file. `tocsin settings` lists
             them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reloads the TLS certificate
-            and key.
+            and key. SIGUSR1 makes the log tell one step more for ten minutes, SIGUSR2 takes that back.
 
               tocsin serve --port 8080 --data-dir /var/lib/tocsin
             """
@@ -23,16 +23,23 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: SettingsOptions
 
     func run() async throws {
-        let (signals, hangups) = (StopSignals(), HangupSignals())
-        defer { hangups.stop() }
+        let (signals, hangups, levels) = (StopSignals(), HangupSignals(), LevelSignals())
+        defer {
+            hangups.stop()
+            levels.stop()
+        }
         let loaded = try SettingsLoading.load(flags: try options.flags())
-        let log = JSONLogHandler.standardError(time: SystemTime())
+        let log = LogDestination.standardError(loaded.settings, time: SystemTime())
         // Whoever reads the log has a moment to take what is left of it.
         defer { log.flush(within: .seconds(2)) }
-        for warning in loaded.warnings { log.write(Array("tocsin: warning: \(warning)\n".utf8)) }
         let application: Application
         do {
-            application = try await Application(settings: loaded.settings, log: log, ownDocuments: CommandDocuments.all)
+            application = try await Application(
+                settings: loaded.settings,
+                log: log,
+                warnings: loaded.warnings,
+                ownDocuments: CommandDocuments.all
+            )
         } catch {
             throw CommandFailure(error.description)
         }
@@ -51,9 +58,17 @@ struct ServeCommand: AsyncParsableCommand {
                 throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.reason).")
             }
         }
-        let reloads = hangups.signals
+        let (reloads, steps) = (hangups.signals, levels.signals)
         await withDiscardingTaskGroup { [application] group in
             group.addTask { for await _ in reloads { application.reload() } }
+            group.addTask {
+                for await step in steps {
+                    switch step {
+                    case .more: application.logControl.raise()
+                    case .usual: application.logControl.reset()
+                    }
+                }
+            }
             await signals.first()
             group.cancelAll()
         }

@@ -56,3 +56,35 @@ final class HangupSignals {
     /// Tells of no more signals, which still end nothing.
     func stop() { source.cancel() }
 }
+
+/// SIGUSR1 and SIGUSR2, which change how much is logged.
+final class LevelSignals {
+    /// What a signal asks for.
+    enum Step: Sendable {
+        /// One step more (SIGUSR1).
+        case more
+        /// As the settings say (SIGUSR2).
+        case usual
+    }
+
+    /// An element for each signal.
+    let signals: AsyncStream<Step>
+    private let sources: [any DispatchSourceSignal]
+
+    init() {
+        let (stream, continuation) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingNewest(16))
+        signals = stream
+        sources = [(SIGUSR1, Step.more), (SIGUSR2, .usual)].map { number, step in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield(step) }
+            source.resume()
+            return source
+        }
+    }
+
+    /// Tells of no more signals, which still end nothing.
+    func stop() {
+        for source in sources { source.cancel() }
+    }
+}

@@ -15,7 +15,7 @@ final class Cluster: Sendable {
     /// nil where the database is this node's alone.
     init?(_ process: ProcessPart, store: StorePart, feed: LiveFeed, models: [ModelType]) throws(StartError) {
         guard let node = process.node else { return nil }
-        let (hub, deliveries, time, logger) = (store.hub, store.listeners, node.time, process.logger)
+        let (hub, deliveries, time, logger) = (store.hub, store.listeners, node.time, process.log.logger(.nodes))
         self.node = node
         registry = NodeRegistry(node, serverKey: process.serverKey, store: store, logger: logger)
         let doorbell = try process.settings.server.doorbell.connection(process.settings, instance: node.instance)
@@ -30,15 +30,21 @@ final class Cluster: Sendable {
                 isAnybodyHere: { feed.isListenedTo || feed.goesByGrants },
                 publish: hub.publish,
                 lost: {
-                    logger.warning("what other nodes committed may have been missed; subscribers are asked to resume")
+                    logger.warning(
+                        "what other nodes committed may have been missed; subscribers are asked to resume",
+                        metadata: ["event": "journal_gap"]
+                    )
                     feed.loseTrack()
                 },
                 measured: time.note,
                 failed: { error in
                     if let error {
-                        logger.error("the journal cannot be read; trying again", metadata: ["reason": "\(error)"])
+                        logger.error(
+                            "the journal cannot be read; trying again",
+                            metadata: ["event": "journal_unread", "reason": "\(error)"]
+                        )
                     } else {
-                        logger.notice("the journal is read again")
+                        logger.notice("the journal is read again", metadata: ["event": "journal_read_again"])
                     }
                 },
                 peers: { others in

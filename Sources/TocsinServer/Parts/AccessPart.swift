@@ -16,7 +16,7 @@ struct AccessPart: Sendable {
 
     init(_ process: ProcessPart, store: StorePart, signIn: SignInPart, schema: APISchema) throws(StartError) {
         let time = process.time
-        (self.time, logger) = (time, process.logger)
+        (self.time, logger) = (time, process.log.logger(.signIn))
         let userFacts = UserFactsKeeper(
             store: store.store,
             time: time,
@@ -52,14 +52,16 @@ struct AccessPart: Sendable {
             hub: store.hub,
             time: time,
             isTold: process.node != nil,
-            logger: process.logger
+            logger: logger
         )
     }
 
     /// Writes when tokens were last used, once a minute, until it is cancelled.
     func noteUses(_ store: any Store) async {
         let task = tokenUses.task(store)
-        await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+        await task.run(by: time) {
+            logger.error("\(task.failure)", metadata: ["event": "token_uses_unwritten", "reason": "\($0)"])
+        }
     }
 
     /// nil where people sign in by the server's own tokens alone.

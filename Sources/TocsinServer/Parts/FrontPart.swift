@@ -23,7 +23,7 @@ struct FrontPart: Sendable {
         refusedTokens: RefusedTokens
     ) {
         let (limits, time) = (process.settings.limits, process.time)
-        (settings, logger) = (process.settings.server, process.logger)
+        (settings, logger) = (process.settings.server, process.log.logger(.http))
         health = Health(store: store.store, providers: push.providers, cluster: cluster)
         let service = TocsinGraphQL(
             executor: declarations.executor,
@@ -41,6 +41,7 @@ struct FrontPart: Sendable {
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         front.cookies = signIn.cookies
+        front.requestIDPrefix = process.identifiers.makeID().suffix(6) + "-"
         let auth = AuthPaths(
             signIn: signIn,
             authenticator: access.authenticator,
@@ -74,22 +75,28 @@ struct FrontPart: Sendable {
     /// Takes the files of TLS anew, all or nothing.
     func reload() {
         guard let key = settings.tlsKeyPath else {
-            return logger.notice("nothing to reload: the server speaks no TLS; other settings need a restart")
+            return logger.notice(
+                "nothing to reload: the server speaks no TLS; other settings need a restart",
+                metadata: ["event": "nothing_reloaded"]
+            )
         }
         do throws(HTTPServerError) {
             try server.reloadTLS()
             logger.notice(
                 "the TLS certificate and key were reloaded",
-                metadata: ["certificate": "\(settings.tlsCertificatePath ?? "")"]
+                metadata: ["event": "tls_reloaded", "certificate": "\(settings.tlsCertificatePath ?? "")"]
             )
         } catch {
             logger.error(
                 "the TLS certificate and key could not be reloaded; those of before stay in use",
-                metadata: ["reason": "\(error)"]
+                metadata: ["event": "tls_not_reloaded", "reason": "\(error)"]
             )
         }
         if SettingsFiles.system(environment: [:]).isOpenToOthers(key) {
-            logger.warning("\(SettingsFiles.openFileSentence(key, name: "TOCSIN_TLS_KEY"))")
+            logger.warning(
+                "\(SettingsFiles.openFileSentence(key, name: "TOCSIN_TLS_KEY"))",
+                metadata: ["event": "tls_key_readable"]
+            )
         }
     }
 }

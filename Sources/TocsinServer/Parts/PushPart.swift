@@ -19,7 +19,8 @@ struct PushPart: Sendable {
     private let loops: MultiThreadedEventLoopGroup
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
-        let (settings, http, logger) = (process.settings, process.http, process.logger)
+        let (settings, http, logger) = (process.settings, process.http, process.log.logger(.push))
+        let webhookLogger = process.log.logger(.webhooks)
         let reading = try Declarations.categories(path: settings.server.categoriesPath)
         categories = reading.categories
         loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -51,7 +52,7 @@ struct PushPart: Sendable {
             environment: store.environment,
             http: http,
             policy: outboxSettings.retry,
-            report: { PushLog.write($0, to: logger) }
+            report: { PushLog.write($0, to: webhookLogger) }
         )
         (self.outbox, self.webhooks) = (outbox, webhooks)
         store.hub.add(hearing: [.outboxFilled, .deviceEnded, .pushesUnwanted]) { Self.tell(outbox, of: $0) }
@@ -81,9 +82,9 @@ struct PushPart: Sendable {
     }
 
     /// The hash by which the log names a token, the same on all nodes and after a restart; nil
-    /// where nobody asks for a line a delivery, or the log would drop it.
+    /// where nobody asks for a line a delivery.
     private static func tokenHash(_ process: ProcessPart) -> (@Sendable (String) -> String)? {
-        guard process.settings.server.logsDeliveries, process.logger.logLevel <= .debug else { return nil }
+        guard process.settings.server.logsDeliveries else { return nil }
         let key = process.serverKey.derived(for: .tokenHashes)
         return { token in
             String(Digest.hmacSHA256(Array(token.utf8), key: key).hexadecimal.prefix(16))

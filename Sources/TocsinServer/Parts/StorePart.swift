@@ -18,7 +18,7 @@ struct StorePart: Sendable {
     private let logger: Logger
 
     init(_ process: ProcessPart, schema: APISchema) async throws(StartError) {
-        let (settings, time, logger) = (process.settings, process.time, process.logger)
+        let (settings, time, logger) = (process.settings, process.time, process.log.logger(.store))
         self.logger = logger
         models = schema.models
         webhooks = try Self.webhooks(settings.webhooks)
@@ -32,7 +32,9 @@ struct StorePart: Sendable {
                 identifiers: process.identifiers,
                 at: time.now()
             ),
-            diagnostics: { logger.error("the database failed", metadata: ["reason": "\($0)"]) },
+            diagnostics: {
+                logger.error("the database failed", metadata: ["event": "database_failed", "reason": "\($0)"])
+            },
             observer: process.node?.observer(hub) ?? hub.publish
         )
         var environment = ServiceEnvironment(
@@ -74,12 +76,15 @@ struct StorePart: Sendable {
     /// Measures what owners have stored, until it is cancelled.
     func measure() async {
         await environment.storage?.run(store, tables: models.map(\.table)) { [logger] in
-            logger.error("what an owner has stored could not be measured", metadata: ["reason": "\($0)"])
+            logger.error(
+                "what an owner has stored could not be measured",
+                metadata: ["event": "storage_unmeasured", "reason": "\($0)"]
+            )
         }
     }
 
     private static func registrationProofs(_ process: ProcessPart) -> RegistrationProofs {
-        let log = RefusedProofLog(logger: process.logger, time: process.time)
+        let log = RefusedProofLog(logger: process.log.logger(.signIn), time: process.time)
         return RegistrationProofs(
             mode: RegistrationProofs.Mode(rawValue: process.settings.signIn.registrationProof) ?? .off,
             serverName: process.settings.server.publicName ?? "",
@@ -93,8 +98,9 @@ struct StorePart: Sendable {
         logger.notice(
             "an update of another version was merged: fields that had a value keep it",
             metadata: [
-                "model": "\(merge.model)", "id": "\(merge.id)", "named": "\(merge.namedVersion)",
-                "stored": "\(merge.storedVersion)",
+                "event": "stale_update_merged", "model": "\(merge.model)", "record_id": "\(merge.id)",
+                "named_version": .stringConvertible(merge.namedVersion),
+                "stored_version": .stringConvertible(merge.storedVersion),
             ]
         )
     }

@@ -16,7 +16,7 @@ struct TimerPart: Sendable {
     private static let roundSeconds = 2.0
 
     init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema, cluster: Cluster?) {
-        let logger = process.logger
+        let logger = process.log.logger(.jobs)
         lease = cluster.map {
             var lease = $0.lease("timers")
             (lease.leaseSeconds, lease.roundSeconds) = (Self.leaseSeconds, Self.roundSeconds)
@@ -28,8 +28,8 @@ struct TimerPart: Sendable {
             logger.warning(
                 "a scheduled message was ended",
                 metadata: [
-                    "id": "\(message.id)", "owner": "\(message.owner.text)",
-                    "reason": "\(message.disabledReason ?? "")",
+                    "event": "scheduled_message_ended", "schedule_id": "\(message.id)",
+                    "user": "\(message.owner.text)", "reason": "\(message.disabledReason ?? "")",
                 ]
             )
         }
@@ -59,7 +59,8 @@ struct TimerPart: Sendable {
             logger.error(
                 "a timer could not be fired; trying again",
                 metadata: [
-                    "kind": "\(timer.kind.rawValue)", "subject": "\(timer.subject)", "attempt": "\(timer.attempts + 1)",
+                    "event": "timer_failed", "kind": "\(timer.kind.rawValue)", "subject": "\(timer.subject)",
+                    "attempts": .stringConvertible(timer.attempts + 1),
                     "reason": "\(error)",
                 ]
             )
@@ -83,7 +84,9 @@ struct TimerPart: Sendable {
             group.addTask {
                 await prepare("the digests") { () async throws(ServiceError) in try await digests.prepare() }
             }
-            await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+            await task.run(by: time) {
+                logger.error("\(task.failure)", metadata: ["event": "timers_failed", "reason": "\($0)"])
+            }
         }
     }
 
@@ -97,7 +100,10 @@ struct TimerPart: Sendable {
                 // The store has said so.
                 pauseSeconds = 1
             } catch {
-                logger.error("\(what) cannot be set; trying again", metadata: ["reason": "\(error)"])
+                logger.error(
+                    "\(what) cannot be set; trying again",
+                    metadata: ["event": "timers_unset", "reason": "\(error)"]
+                )
             }
             try? await time.sleep(until: time.now().adding(seconds: pauseSeconds))
             pauseSeconds = min(60, pauseSeconds * 2)

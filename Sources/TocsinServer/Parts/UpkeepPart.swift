@@ -12,7 +12,7 @@ struct UpkeepPart: Sendable {
     private let logger: Logger
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema, cluster: Cluster?) {
-        let (settings, time, logger) = (process.settings, process.time, process.logger)
+        let (settings, time, logger) = (process.settings, process.time, process.log.logger(.jobs))
         (self.time, self.logger) = (time, logger)
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         var tasks = [
@@ -30,7 +30,10 @@ struct UpkeepPart: Sendable {
             SessionReaper(store: store.store, time: time).task,
             AuditReaper(store: store.store, time: time, keptSeconds: settings.auditKept).task,
             MessageReaper(store: store.store, time: time, retention: settings.retention).task {
-                logger.info("old messages were removed", metadata: ["count": "\($0)"])
+                logger.info(
+                    "old messages were removed",
+                    metadata: ["event": "messages_removed", "count": .stringConvertible($0)]
+                )
             },
         ]
         if !store.webhooks.isEmpty { tasks.append(WebhookEventReaper(store: store.store, time: time).task) }
@@ -49,7 +52,9 @@ struct UpkeepPart: Sendable {
         await withDiscardingTaskGroup { group in
             for task in tasks {
                 group.addTask {
-                    await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+                    await task.run(by: time) {
+                        logger.error("\(task.failure)", metadata: ["event": "upkeep_failed", "reason": "\($0)"])
+                    }
                 }
             }
         }

@@ -1,5 +1,6 @@
 import TocsinAPI
 import TocsinCore
+import TocsinHTTP
 
 /// Every setting there is, in the order in which people want to read them.
 package enum SettingTable {
@@ -110,6 +111,25 @@ package enum SettingTable {
             ["trace", "debug", "info", "notice", "warning", "error", "critical"],
             "How much is logged: trace, debug, info, notice, warning, error or critical."
         ),
+        .choice(
+            "log-format",
+            \.server.logFormat,
+            ["auto"] + LogFormat.allCases.map(\.rawValue),
+            "The form of the log's lines (docs/logs.md). auto: text on a terminal, json elsewhere; otel: JSON by OpenTelemetry's names."
+        ),
+        .init(
+            "log-requests",
+            "Which requests have a line in the log: all, slow:250ms, sample:0.01 or errors, which are always written."
+        ) { text, settings in
+            guard let policy = RequestLogPolicy(text.lowercased()) else {
+                return
+                    "write all, errors, slow: with a time such as slow:250ms, or sample: with a part such as sample:0.01"
+            }
+            settings.server.logRequests = policy
+            return nil
+        } text: {
+            $0.server.logRequests.description
+        },
         .flag(
             "log-deliveries",
             \.server.logsDeliveries,

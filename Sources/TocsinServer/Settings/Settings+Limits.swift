@@ -185,6 +185,7 @@ extension Settings {
         http.maximumConnectionsOfAddress = limits.connectionsPerAddress ?? max(1, limits.connections / 4)
         http.maximumMemoryOfOwner = limits.memoryPerOwnerBytes
         http.maximumMemory = limits.memoryBytes
+        http.requestLog = server.logRequests
         http.trustedProxies = server.trustedProxies.compactMap(AddressNetwork.init)
         http.maximumSocketsOfGroup = limits.socketsPerOwner
         http.maximumSubscriptionsOfGroup = limits.subscriptionsPerOwner

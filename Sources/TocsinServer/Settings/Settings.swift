@@ -1,5 +1,6 @@
 import TocsinAuth
 package import TocsinCore
+package import TocsinHTTP
 import TocsinPostgres
 
 /// Every setting of the server.
@@ -106,6 +107,11 @@ package struct Settings: Sendable, Hashable {
         /// How much is logged: `trace`, `debug`, `info`, `notice`,
         /// `warning`, `error` or `critical`.
         package var logLevel = "info"
+        /// The form of the log's lines: `json`, `text`, `otel`; `auto` for text on a terminal and
+        /// JSON elsewhere.
+        package var logFormat = "auto"
+        /// Which requests have a line in the log.
+        package var logRequests = RequestLogPolicy.all
         /// Whether the log has a line for each delivery, at level debug.
         package var logsDeliveries = false
         /// Origins whose pages may open sockets and, if any is listed, read answers.

@@ -28,7 +28,10 @@ final class RefusedProofLog: Sendable {
         guard let count else { return }
         logger.notice(
             "a registration's proof was refused",
-            metadata: ["user": "\(user)", "reason": "\(reason)", "count": "\(count)"]
+            metadata: [
+                "event": "registration_proof_refused", "user": "\(user)", "reason": "\(reason)",
+                "refused_in_all": .stringConvertible(count),
+            ]
         )
     }
 }

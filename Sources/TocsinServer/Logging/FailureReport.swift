@@ -30,7 +30,9 @@ package final class FailureReport: Sendable {
 
     convenience init(logger: Logger, identifiers: any IdentifierSource, time: any TimeSource) {
         self.init(identifiers: identifiers, time: time) { id, text in
-            logger.error("internal failure", metadata: ["id": "\(id)", "reason": "\(text)"])
+            var fields: Logger.Metadata = ["event": "internal_failure", "failure_id": "\(id)", "reason": "\(text)"]
+            if let request = RequestOrigin.current?.requestID { fields["request_id"] = "\(request)" }
+            logger.error("internal failure", metadata: fields)
         }
     }
 
