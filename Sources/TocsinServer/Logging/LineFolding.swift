@@ -3,10 +3,10 @@ package import TocsinCore
 
 /// Folds lines that say the same again and again, and bounds how many are written in a second.
 ///
-/// Of lines of notices, warnings and errors with one event and reason, the first is written at
-/// once. Those that follow within a second are counted. When it is over, the last of them is
-/// written with the count. Lines that name a request are as many as requests, and whoever writes
-/// them has thought of that.
+/// Of warnings and errors with one event and reason, the first is written at once. Those that
+/// follow within a second are counted. When it is over, the last of them is written with the
+/// count. Notices may have figures that must not be lost. Lines that name a request are as many as
+/// requests, and whoever writes them has thought of that.
 package struct LineFolding: Sendable {
     private struct Key: Hashable {
         var event: String
@@ -22,7 +22,7 @@ package struct LineFolding: Sendable {
     }
 
     /// What makes two lines of one event different things to be told.
-    private static let keys = ["app", "new_level", "provider", "reason", "webhook"]
+    private static let keys = ["app", "provider", "reason", "webhook"]
     /// Beyond so many at a time, all lines of an event are folded.
     private static let maximumKeys = 256
     private static let secondMilliseconds: Int64 = 1000
@@ -42,7 +42,7 @@ package struct LineFolding: Sendable {
     /// Takes a line; answers the lines that are to be written now.
     package mutating func take(_ line: LogLine) -> [LogLine] {
         var lines = begunSecond(at: line.moment)
-        guard line.level >= .notice, line["request_id"] == nil else {
+        guard line.level >= .warning, line["request_id"] == nil else {
             admit(line, &lines)
             return lines
         }
