@@ -28,7 +28,7 @@ final class AccessLog: Sendable {
         var metadata: Logger.Metadata = [
             "id": "\(request.id)",
             "method": "\(request.method.rawValue)",
-            "path": "\(request.path.prefix(200))",
+            "path": "\(request.head.sentPath.prefix(200))",
             "status": "\(response.status.code)",
             "microseconds": "\((NIODeadline.now() - request.startedAt).nanoseconds / 1000)",
             "bytes": "\(response.body.count)",

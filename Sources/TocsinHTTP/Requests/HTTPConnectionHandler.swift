@@ -153,7 +153,9 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerStops, let stream { stream.shutdown() }
+        if let stop = event as? ServerStops, stream != nil {
+            context.eventLoop.assumeIsolated().scheduleTask(in: stop.delay) { [self] in stream?.shutdown() }
+        }
         if event is ServerStops, running == nil, waiting.isEmpty, case .head = reader.phase, !input.hasBegun {
             context.close(mode: .all, promise: nil)
         }
@@ -237,7 +239,7 @@ extension HTTPConnectionHandler {
 
     func traits(of request: IncomingRequest, _ response: OutgoingResponse) -> RequestTraits {
         // After a request that offers an upgrade the parser takes no more requests.
-        var isLast = response.closes || parts.registry.isStopping || request.fields.has(.upgrade)
+        var isLast = response.closes || parts.registry.isEnding || request.fields.has(.upgrade)
         if case .refused = reader.phase, waiting.isEmpty { isLast = true }
         if response.isStreamed, request.head.isHTTP10 { isLast = true }
         return RequestTraits(

@@ -34,7 +34,10 @@ final class RequestHead: Sendable {
 
     let connection: Connection
     let method: HTTPRequest.Method
+    /// The path below the base path; empty where it is not below it.
     let path: String
+    /// The path as it was sent.
+    let sentPath: String
     let queryString: String
     let fields: KnownFields
     let keepsAlive: Bool
@@ -60,7 +63,7 @@ final class RequestHead: Sendable {
     init(_ head: HTTPRequestHead, _ checked: RequestHeadCheck.CheckedHead, of connection: Connection) {
         self.connection = connection
         method = checked.method
-        path = checked.path
+        (path, sentPath) = (checked.path, checked.sentPath)
         queryString = checked.queryString
         fields = checked.fields
         keepsAlive = head.isKeepAlive
@@ -154,7 +157,7 @@ package final class IncomingRequest: Sendable {
     /// The method.
     package var method: HTTPRequest.Method { head.method }
 
-    /// The target's path as sent, not percent-decoded.
+    /// The target's path below the base path as sent, not percent-decoded.
     package var path: String { head.path }
 
     /// What follows the target's question mark; empty when there is none.

@@ -15,6 +15,7 @@ final class RequestHeadCheck: Sendable {
     struct CheckedHead {
         let method: HTTPRequest.Method
         let path: String
+        let sentPath: String
         let queryString: String
         let fields: KnownFields
         let hasChunks: Bool
@@ -37,7 +38,8 @@ final class RequestHeadCheck: Sendable {
         }
         return CheckedHead(
             method: method,
-            path: path,
+            path: settings.innerPath(path),
+            sentPath: path,
             queryString: queryString,
             fields: fields,
             hasChunks: hasChunks,

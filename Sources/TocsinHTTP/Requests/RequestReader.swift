@@ -88,7 +88,11 @@ final class RequestReader: ChannelInboundHandler {
     var client: IPAddress? { present?.head.client ?? last?.client ?? connection.peer }
 
     /// The path of the request that is coming in, once its head is there.
-    var path: String? { present?.head.path ?? refusedTarget.map { String($0.prefix { $0 != "?" }) } }
+    var path: String? { present?.head.path ?? refusedTarget.map { path(of: $0) } }
+
+    private func path(of target: String) -> String {
+        check.settings.innerPath(String(target.prefix { $0 != "?" }))
+    }
 
     private func begin(_ head: HTTPRequestHead) -> Outcome {
         guard phase != .refused else { return .partial }

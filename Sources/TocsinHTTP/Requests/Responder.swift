@@ -27,7 +27,7 @@ final class Responder<Service: GraphQLService>: Sendable {
     typealias Answer = TocsinHTTP.Answer<Service.Caller>
 
     let service: Service
-    let health: any HealthReporting
+    let health: (any HealthReporting)?
     let routes: [HTTPRoute]
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
@@ -84,19 +84,21 @@ final class Responder<Service: GraphQLService>: Sendable {
 
     /// What answers at a path beside GraphQL's.
     enum Target {
-        case health
+        case health(any HealthReporting)
         case route(HTTPRoute)
         case refused(OutgoingResponse)
     }
 
     func route(for request: IncomingRequest) -> Target {
         let method = request.method == .head ? .get : request.method
-        if request.path == "/healthz" || request.path == "/readyz" {
-            return method == .get ? .health : .refused(methodNotAllowed(request, allow: ["GET"]))
+        if let health, Self.isHealthPath(request.path) {
+            return method == .get ? .health(health) : .refused(methodNotAllowed(request, allow: ["GET"]))
         }
         let routes = routes.filter { $0.covers(request.path) }
         guard !routes.isEmpty else {
-            let message = "There is nothing at this path. GraphQL is at \(settings.graphQLPath)."
+            let hint =
+                settings.graphQLPath.isEmpty ? "" : " GraphQL is at \(settings.publicPath(settings.graphQLPath))."
+            let message = "There is nothing at this path." + hint
             return .refused(OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
         guard let route = routes.first(where: { $0.method == nil || $0.method == method }) else {
@@ -107,7 +109,8 @@ final class Responder<Service: GraphQLService>: Sendable {
 
     private func routed(_ request: IncomingRequest) async -> OutgoingResponse {
         switch route(for: request) {
-        case .health: return OutgoingResponse(request.path == "/readyz" ? await readiness() : health.live())
+        case .health(let health):
+            return OutgoingResponse(request.path == "/readyz" ? await readiness(health) : health.live())
         case .route(let route): return await route.respond(request)
         case .refused(let response): return response
         }
@@ -119,8 +122,13 @@ final class Responder<Service: GraphQLService>: Sendable {
         return OutgoingResponse(HTTPRefusal(.methodNotAllowed, message, .badRequest, allow: allow))
     }
 
-    private func readiness() async -> HealthReport {
-        guard !registry.isStopping else {
+    /// `/livez` is what newer programs call `/healthz`.
+    private static func isHealthPath(_ path: String) -> Bool {
+        path == "/readyz" || path == "/healthz" || path == "/livez"
+    }
+
+    private func readiness(_ health: any HealthReporting) async -> HealthReport {
+        guard !registry.isEnding else {
             let body: JSONValue = ["status": "unavailable", "reason": "The server is stopping."]
             return HealthReport(status: .unavailable, body: body.serialized())
         }

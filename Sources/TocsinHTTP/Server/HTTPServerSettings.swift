@@ -7,6 +7,13 @@ package struct HTTPServerSettings: Sendable {
     package var host = "127.0.0.1"
     /// The port to listen on; 0 takes a free one.
     package var port = 0
+    /// The socket in the file system to listen on in place of host and port.
+    ///
+    /// Whoever may connect there is a proxy of ours: it is believed on where requests came from.
+    package var unixSocket: UnixSocket?
+    /// Whose processes may connect to that socket, by the user's number; `nil`: whoever the file's
+    /// rights let.
+    package var admitsUser: (@Sendable (_ user: UInt32) -> Bool)?
     /// The certificate and its key; `nil` serves plain text.
     package var tls: TLSFiles?
     /// How many threads serve connections.
@@ -14,7 +21,9 @@ package struct HTTPServerSettings: Sendable {
     /// How many connections the system may hold for us until they are accepted.
     package var backlog = 1024
 
-    /// The path of GraphQL over HTTP and of its sockets.
+    /// What all paths begin with, such as `/tocsin`; empty for nothing.
+    package var basePath = ""
+    /// The path of GraphQL over HTTP and of its sockets, below the base path; empty serves none.
     package var graphQLPath = "/graphql"
     /// Which pages of other hosts may use the server.
     package var crossOrigin = CrossOriginSettings()
@@ -89,6 +98,18 @@ package struct HTTPServerSettings: Sendable {
 
     /// The settings with their defaults.
     package init() {}
+
+    /// A path of ours as clients ask for it.
+    func publicPath(_ path: String) -> String { basePath + path }
+
+    /// The part of a client's path below the base path; empty where it is not below it.
+    func innerPath(_ path: String) -> String {
+        guard !basePath.isEmpty, path != "*" else { return path }
+        guard path.hasPrefix(basePath) else { return "" }
+        let rest = path.dropFirst(basePath.count)
+        if rest.isEmpty { return "/" }
+        return rest.first == "/" ? String(rest) : ""
+    }
 
     /// A certificate chain and its key, both as PEM files.
     package struct TLSFiles: Sendable, Hashable {

@@ -50,7 +50,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     /// What is known of a connection before its first byte.
     func connection(from address: SocketAddress?, number: Int) -> RequestHead.Connection {
         let peer = address?.ipAddress.flatMap(IPAddress.init)
-        let isProxy = peer.map(proxies.trust) ?? false
+        let isProxy = peer.map(proxies.trust) ?? (settings.unixSocket != nil)
         return RequestHead.Connection(
             peer: peer,
             proxies: isProxy ? proxies : nil,

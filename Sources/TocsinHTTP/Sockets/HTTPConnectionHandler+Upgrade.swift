@@ -9,7 +9,8 @@ extension HTTPConnectionHandler {
     func upgrade(_ request: IncomingRequest) {
         guard let context else { return }
         guard let path = parts.socketPath(request.path) else {
-            let message = "No socket is served at this path. Open it at \(parts.settings.graphQLPath)."
+            let address = parts.settings.publicPath(parts.settings.graphQLPath)
+            let message = "No socket is served at this path. Open it at \(address)."
             return answer(request, with: OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
         let upgrade = WebSocketUpgrade(request: request, path: path, origins: parts.responder.origins)

@@ -101,10 +101,17 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(mode: .all, promise: nil) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerStops { performer.handle(.shutdown) }
+        if let stop = event as? ServerStops { tell(of: stop, on: context.eventLoop) }
         if event is AccessEnds { performer.lookForAccess() }
         if case .inputClosed? = event as? ChannelEvent { context.close(mode: .all, promise: nil) }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func tell(of stop: ServerStops, on loop: any EventLoop) {
+        guard stop.delay > .zero else { return performer.handle(.shutdown) }
+        loop.assumeIsolated().scheduleTask(in: stop.delay) { [self] in
+            if context != nil { performer.handle(.shutdown) }
+        }
     }
 
     private func received(_ outcome: FrameReader.Outcome) {

@@ -35,6 +35,6 @@ extension HTTPConnectionHandler {
 
     private func ended(_ traits: RequestTraits) {
         stream = nil
-        finished(keepsAlive: traits.keepsAlive && !parts.registry.isStopping)
+        finished(keepsAlive: traits.keepsAlive && !parts.registry.isEnding)
     }
 }
