@@ -38,6 +38,7 @@ package final class SQLStore: Store {
     private let ending = Mutexed(Ending())
     private let diagnostics: Diagnostics
     private let opening = Opening()
+    private let turns = WriterTurns()
 
     private init(database: any SQLDatabase, settings: StoreSettings, diagnostics: Diagnostics) {
         self.database = database
@@ -84,7 +85,8 @@ package final class SQLStore: Store {
             queue: store.writes,
             readers: Countdown(settings.readerCount + 1),
             statistics: store.counters,
-            opening: store.opening
+            opening: store.opening,
+            turns: store.turns
         )
         try await store.start(writer)
         return store
@@ -202,6 +204,21 @@ extension SQLStore {
         statistics.waitingWrites = writes.count
         statistics.waitingReads = reads.count + ownReads.count
         return statistics
+    }
+
+    /// The number of the group of writes under way, which changes as long as the writer's thread
+    /// goes on; nil while there is none.
+    package var writerTurn: Int? { turns.present }
+
+    /// Brings the main file up to date with the log beside it; waits for writes before it.
+    ///
+    /// The one connection that writes does it, so that nobody else ever checkpoints. A database
+    /// that keeps its log itself is left alone.
+    package func checkpoint() async throws(StoreError) {
+        let result: Result<Void, StoreError> = await withCheckedContinuation { continuation in
+            enqueue(CheckpointWrite { continuation.resume(returning: $0) })
+        }
+        if case .failure(let error) = result { throw told(error) }
     }
 
     /// Whether other servers may use the database, which may be away for a while.

@@ -20,11 +20,21 @@ package struct StoreSettings: Sendable {
     package var migrations = MigrationMode.apply
     /// Makes what the audit says of migrations that were applied; nil: it says nothing.
     package var migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)?
+    /// Told how far opening has come, on the writer's thread; it must return at once.
+    package var opening: @Sendable (OpeningStep) -> Void = { _ in }
     /// Where groups are noted for other nodes; nil where there are none.
     package var journal: Journal?
 
     /// The documented defaults, without a journal.
     package init() {}
+}
+
+/// How far opening a database has come.
+package enum OpeningStep: Sendable, Hashable {
+    /// The lock that keeps others from migrating is waited for.
+    case waitingForLock
+    /// A migration is applied: its number among all, and its name.
+    case migrating(number: Int, of: Int, name: String)
 }
 
 /// What opening does about migrations that the database lacks.
