@@ -19,6 +19,8 @@ package struct StartError: Error, Sendable, CustomStringConvertible {
 /// The whole server: its parts, each made from those before it, started and stopped in order.
 package final class Application: Sendable {
     private let process: ProcessPart
+    private let admin: AdminPart
+    private let backups = RunningBackup()
     private let store: StorePart
     private let signIn: SignInPart
     private let access: AccessPart
@@ -34,58 +36,129 @@ package final class Application: Sendable {
     private let work = Mutex<Task<Void, Never>?>(nil)
     /// Tells the set-up code, once the address is known.
     private let setup = Mutex<Task<Void, Never>?>(nil)
+    /// Somebody asks that the server stop.
+    private let stops: AsyncStream<StopWish>
+    private let stopWishes: AsyncStream<StopWish>.Continuation
     /// How long the database is waited for at a stop, once requests and pushes have had their time.
     private static let databaseSeconds = 2
 
-    /// Opens and migrates the data and builds all parts; nothing listens yet.
+    /// When somebody asked that the server stop, and for how long it is to drain; nil: as the
+    /// settings say.
+    private struct StopWish: Sendable {
+        var drainSeconds: Double?
+    }
+
+    /// Opens and migrates the data and builds all parts; only the admin listener is open yet.
     ///
-    /// `ownDocuments` are those of this program's own client, trusted without being declared.
-    package init(settings: Settings, log: LogOutput, ownDocuments: [String] = []) async throws(StartError) {
-        process = try ProcessPart(settings, log: log)
-        // Before the data is touched: a start that fails here has migrated nothing.
-        let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
-        declarations.log(to: process.logger)
-        let schema = declarations.schema
-        store = try await StorePart(process, schema: schema)
-        signIn = SignInPart(process, store: store)
-        access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
-        push = try PushPart(process, store: store, schema: schema)
-        api = APIPart(process, store: store, push: push, signIn: signIn, declarations: declarations)
-        cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
-        upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
-        timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
-        audit = ServerAudit(process, store: store, schema: schema)
-        front = FrontPart(
-            process,
-            store: store,
-            signIn: signIn,
-            access: access,
-            push: push,
-            api: api,
-            cluster: cluster,
-            declarations: declarations,
-            refusedTokens: audit.refusedTokens
-        )
+    /// `ownDocuments` are those of this program's own client, trusted without being declared;
+    /// `origins` says where the settings came from.
+    package init(
+        settings: Settings,
+        origins: [SettingOrigin] = [],
+        log: LogOutput,
+        ownDocuments: [String] = []
+    ) async throws(StartError) {
+        let process = try ProcessPart(settings, log: log)
+        let admin = try await AdminPart(process)
+        (self.process, self.admin) = (process, admin)
+        (stops, stopWishes) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        do throws(StartError) {
+            // Before the data is touched: a start that fails here has migrated nothing.
+            let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
+            declarations.log(to: process.logger)
+            let schema = declarations.schema
+            store = try await StorePart(process, progress: admin.progress, schema: schema)
+            signIn = SignInPart(process, store: store)
+            access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
+            push = try PushPart(process, store: store, schema: schema)
+            api = APIPart(process, store: store, push: push, signIn: signIn, declarations: declarations)
+            cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
+            upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
+            timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
+            audit = ServerAudit(process, store: store, schema: schema)
+            front = FrontPart(
+                process,
+                store: store,
+                signIn: signIn,
+                access: access,
+                push: push,
+                api: api,
+                cluster: cluster,
+                declarations: declarations,
+                refusedTokens: audit.refusedTokens,
+                stalls: admin.stalls
+            )
+        } catch {
+            await admin.close()
+            throw error
+        }
+        admin.serve(adminRoutes(origins), health: front.health)
+    }
+
+    /// What the admin listener serves beside probes, a line each.
+    private func adminRoutes(_ origins: [SettingOrigin]) -> [any AdminRoute] {
+        let (process, stopWishes, front) = (process, stopWishes, front)
+        let database = process.settings.server.databaseAddress
+        return [
+            StateRoute(
+                admin: admin,
+                process: process,
+                store: store,
+                push: push,
+                api: api,
+                front: front,
+                cluster: cluster
+            ),
+            SettingsRoute { origins },
+            ReloadRoute { front.reload() },
+            DrainRoute(seconds: process.settings.server.drainSeconds, logger: process.logger) {
+                stopWishes.yield(StopWish(drainSeconds: $0))
+            },
+            CheckpointRoute(store: store.store, database: database),
+            BackupRoute(database: database, backups: backups, logger: process.logger),
+        ]
     }
 
     /// Starts all work, then listens; answers the server's address.
     package func start() async throws(StartError) -> String {
+        admin.progress.enter("joining the other nodes")
         try await cluster?.start()
         await access.revocations.look()
         work.withLock { $0 = Task { await run() } }
         let address = try await front.listen()
+        watch()
+        admin.progress.listens()
         let (signIn, process) = (signIn, process)
         setup.withLock {
             $0 = Task {
                 await signIn.tellSetupCode(
                     address: address,
-                    publicURL: process.settings.server.publicURL,
+                    publicURL: process.settings.server.publicURL.map { $0 + process.settings.server.basePath },
                     to: process.logger,
                     time: process.time
                 )
             }
         }
         return address
+    }
+
+    /// Has what must never stand still looked at.
+    private func watch() {
+        let (server, store) = (front.server, store.store)
+        admin.watch(server.pulses, named: "event loop") { !server.pulses.isEmpty }
+        admin.watch([push.pulse], named: "event loop of pushes") { true }
+        admin.watch(admin.listener.pulses, named: "event loop of the admin listener") { true }
+        admin.stalls.add("writer", patienceSeconds: 60) { store.writerTurn }
+    }
+
+    /// Asks that the server stop, as whoever waits in `untilAskedToStop` then does.
+    package func askToStop() { stopWishes.yield(StopWish()) }
+
+    /// Returns once somebody has asked that the server stop; answers for how many seconds it is to
+    /// drain, nil where the settings say.
+    package func untilAskedToStop() async -> Double? {
+        for await wish in stops { return wish.drainSeconds }
+        return nil
     }
 
     /// Runs what works beside requests, until it is cancelled.
@@ -116,22 +189,31 @@ package final class Application: Sendable {
     /// certificate, those that are open go on as they are.
     package func reload() { front.reload() }
 
-    /// Stops in order: not ready, no new connections and claims; requests in flight end, sockets
-    /// are told, pushes under way are awaited; then the database is closed.
+    /// Stops in order: not ready, for so many seconds more new connections; then none, and no
+    /// claims; requests in flight end, sockets are told, pushes under way are awaited; then the
+    /// database is closed, and the admin listener.
     ///
     /// The order is by hand because the `ServiceGroup` of swift-service-lifecycle stops services
     /// one by one, where here claims end before requests do, and pushes under way after both. It
     /// also ends on SIGHUP, which reloads here, and drops a second SIGTERM, which has to end the
     /// process.
-    package func stop() async {
+    package func stop(drainSeconds: Double = 0) async {
         process.logger.info("stopping")
+        admin.stalls.end()
+        backups.stop()
         front.health.stop()
+        front.server.drain()
+        if drainSeconds > 0 {
+            process.logger.notice("draining", metadata: ["seconds": "\(drainSeconds)"])
+            try? await Task.sleep(for: .seconds(drainSeconds))
+        }
         let grace = Int(process.settings.server.stopSeconds)
         process.data.database.giveUp(afterSeconds: grace + Self.databaseSeconds)
         push.outbox.stop()
         push.webhooks.stop()
-        api.feed.stop()
+        // Those who listen are told one after the other, and get events until then.
         await front.server.shutdown(graceSeconds: grace)
+        api.feed.stop()
         let setup = self.setup.withLock { $0.take() }
         setup?.cancel()
         await setup?.value
@@ -143,6 +225,7 @@ package final class Application: Sendable {
         await cluster?.stop()
         await store.store.close()
         process.http.stop()
+        await admin.close()
         process.logger.info("stopped")
     }
 }

@@ -38,6 +38,7 @@ struct DataAccess: Sendable {
         at now: Timestamp,
         journal: Journal?,
         migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)? = nil,
+        opening: @escaping @Sendable (OpeningStep) -> Void = { _ in },
         diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
@@ -45,6 +46,7 @@ struct DataAccess: Sendable {
         var settings = StoreSettings()
         settings.migrations = migrations
         settings.journal = journal
+        settings.opening = opening
         settings.migrationNote = migrationNote
         settings.readerCount = server.databaseReaders
         do {

@@ -24,7 +24,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (signals, hangups) = (StopSignals(), HangupSignals())
-        defer { hangups.stop() }
+        defer {
+            hangups.stop()
+            // A second signal ends the process at once, until all has ended.
+            withExtendedLifetime(signals) {}
+        }
         let loaded = try SettingsLoading.load(flags: try options.flags())
         let log = JSONLogHandler.standardError(time: SystemTime())
         // Whoever reads the log has a moment to take what is left of it.
@@ -32,7 +36,12 @@ struct ServeCommand: AsyncParsableCommand {
         for warning in loaded.warnings { log.write(Array("tocsin: warning: \(warning)\n".utf8)) }
         let application: Application
         do {
-            application = try await Application(settings: loaded.settings, log: log, ownDocuments: CommandDocuments.all)
+            application = try await Application(
+                settings: loaded.settings,
+                origins: loaded.origins,
+                log: log,
+                ownDocuments: CommandDocuments.all
+            )
         } catch {
             throw CommandFailure(error.description)
         }
@@ -51,12 +60,14 @@ struct ServeCommand: AsyncParsableCommand {
                 throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.reason).")
             }
         }
-        let reloads = hangups.signals
-        await withDiscardingTaskGroup { [application] group in
+        let (reloads, stops) = (hangups.signals, signals.signals)
+        let drainSeconds = await withDiscardingTaskGroup { [application] group -> Double? in
             group.addTask { for await _ in reloads { application.reload() } }
-            await signals.first()
+            group.addTask { for await _ in stops { application.askToStop() } }
+            let drainSeconds = await application.untilAskedToStop()
             group.cancelAll()
+            return drainSeconds
         }
-        await application.stop()
+        await application.stop(drainSeconds: drainSeconds ?? loaded.settings.server.drainSeconds)
     }
 }

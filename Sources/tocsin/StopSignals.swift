@@ -8,7 +8,8 @@ final class StopSignals {
         let count = Atomic<Int>(0)
     }
 
-    private let signals: AsyncStream<Void>
+    /// An element for the first signal.
+    let signals: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 
     init() {

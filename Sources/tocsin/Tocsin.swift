@@ -20,8 +20,9 @@ struct Tocsin: AsyncParsableCommand {
                 subcommands: [
                     ServeCommand.self, UserCommand.self, GroupCommand.self, TokenCommand.self, KeyCommand.self,
                     DeviceCommand.self, MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self,
-                    ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self,
-                    SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
+                    AdminCommand.self, ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self,
+                    SettingsCommand.self, SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self,
+                    WebhooksCommand.self,
                     TimersCommand.self,
                 ]
             ),

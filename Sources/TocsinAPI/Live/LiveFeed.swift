@@ -117,6 +117,9 @@ package final class LiveFeed: Sendable {
     /// Whether anybody listens to records.
     package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
 
+    /// How many groups of equal subscribers there are.
+    package var groupCount: Int { state.withLock { $0.groups.count } }
+
     /// Whether anybody here goes by what is shared with them, so that changes of grants matter.
     package var goesByGrants: Bool { book.isInUse }
 

@@ -249,6 +249,15 @@ final class CircuitBreakers: Sendable {
         }
     }
 
+    /// The lanes that are paused, in no order.
+    func paused(now: Timestamp) -> [PausedLane] {
+        state.withLock { state in
+            state.breakers.filter { !$0.value.isClosed }.map { lane, breaker in
+                PausedLane(lane: lane, reason: breaker.pauseReason, until: breaker.nextTry(now: now))
+            }
+        }
+    }
+
     /// Runs a closure over a lane's circuit breaker.
     func withBreaker<Value: Sendable>(of lane: PushLane, _ body: (inout CircuitBreaker) -> Value) -> Value {
         state.withLock { body(&$0.breakers[lane, default: CircuitBreaker()]) }

@@ -64,6 +64,9 @@ final class InFlightLimiter: Sendable {
         }
     }
 
+    /// How many pushes each provider has under way.
+    var underWay: [PushService: Int] { counts.withLock { $0.services.mapValues(\.underWay) } }
+
     /// Keeps slots for a page whose devices are being read.
     func reserve(_ slots: Int) { counts.withLock { $0.reserved += slots } }
 

@@ -20,11 +20,12 @@ struct FrontPart: Sendable {
         api: APIPart,
         cluster: Cluster?,
         declarations: Declarations,
-        refusedTokens: RefusedTokens
+        refusedTokens: RefusedTokens,
+        stalls: StallWatch
     ) {
         let (limits, time) = (process.settings.limits, process.time)
         (settings, logger) = (process.settings.server, process.logger)
-        health = Health(store: store.store, providers: push.providers, cluster: cluster)
+        health = Health(store: store.store, providers: push.providers, cluster: cluster, stalls: stalls)
         let service = TocsinGraphQL(
             executor: declarations.executor,
             feed: api.feed,
@@ -64,17 +65,20 @@ struct FrontPart: Sendable {
         do {
             let address = try await server.start()
             let scheme = settings.tlsCertificatePath == nil ? "http" : "https"
+            if settings.socketPath != nil { return Settings.socketPrefix + address.host }
             let host = address.host.contains(":") ? "[\(address.host)]" : address.host
-            return "\(scheme)://\(host):\(address.port)"
+            return "\(scheme)://\(host):\(address.port)\(settings.basePath)"
         } catch {
             throw StartError(error.description)
         }
     }
 
-    /// Takes the files of TLS anew, all or nothing.
-    func reload() {
+    /// Takes the files of TLS anew, all or nothing; answers what was wrong with them.
+    @discardableResult
+    func reload() -> [String] {
         guard let key = settings.tlsKeyPath else {
-            return logger.notice("nothing to reload: the server speaks no TLS; other settings need a restart")
+            logger.notice("nothing to reload: the server speaks no TLS; other settings need a restart")
+            return []
         }
         do throws(HTTPServerError) {
             try server.reloadTLS()
@@ -87,9 +91,11 @@ struct FrontPart: Sendable {
                 "the TLS certificate and key could not be reloaded; those of before stay in use",
                 metadata: ["reason": "\(error)"]
             )
+            return [error.description]
         }
         if SettingsFiles.system(environment: [:]).isOpenToOthers(key) {
             logger.warning("\(SettingsFiles.openFileSentence(key, name: "TOCSIN_TLS_KEY"))")
         }
+        return []
     }
 }

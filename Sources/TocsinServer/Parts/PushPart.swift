@@ -4,6 +4,7 @@ import NIOPosix
 import TocsinAPI
 import TocsinAuth
 import TocsinCore
+import TocsinHTTP
 import TocsinHTTP2
 import TocsinPush
 
@@ -17,12 +18,15 @@ struct PushPart: Sendable {
     let providers: [(name: String, isConfigured: Bool)]
     private let transport: HTTP2Transport
     private let loops: MultiThreadedEventLoopGroup
+    /// Of the event loop that sends.
+    let pulse: LoopPulse
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
         let (settings, http, logger) = (process.settings, process.http, process.logger)
         let reading = try Declarations.categories(path: settings.server.categoriesPath)
         categories = reading.categories
         loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        pulse = LoopPulse(loops.any())
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
             transportSettings.maximumConnections = settings.push.connections

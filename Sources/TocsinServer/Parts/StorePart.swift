@@ -17,11 +17,12 @@ struct StorePart: Sendable {
     private let isPrepared: Bool
     private let logger: Logger
 
-    init(_ process: ProcessPart, schema: APISchema) async throws(StartError) {
+    init(_ process: ProcessPart, progress: StartProgress, schema: APISchema) async throws(StartError) {
         let (settings, time, logger) = (process.settings, process.time, process.logger)
         self.logger = logger
         models = schema.models
         webhooks = try Self.webhooks(settings.webhooks)
+        progress.enter("opening the database")
         store = try await process.data.openStore(
             role: .server,
             migrations: settings.server.migrates ? .apply : .require,
@@ -32,6 +33,7 @@ struct StorePart: Sendable {
                 identifiers: process.identifiers,
                 at: time.now()
             ),
+            opening: { progress.enter($0) },
             diagnostics: { logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: process.node?.observer(hub) ?? hub.publish
         )
@@ -57,6 +59,7 @@ struct StorePart: Sendable {
         environment.registrationProofs = Self.registrationProofs(process)
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
+        progress.enter("preparing the database")
         isPrepared = try await preparation.begin()
     }
 

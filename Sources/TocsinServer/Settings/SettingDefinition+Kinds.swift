@@ -111,8 +111,14 @@ extension SettingDefinition {
         }.asFlag()
     }
 
-    static func text(_ key: String, _ field: SettingField<String>, _ help: String) -> SettingDefinition {
+    static func text(
+        _ key: String,
+        _ field: SettingField<String>,
+        _ help: String,
+        check: @escaping @Sendable (String) -> SettingProblem? = { _ in nil }
+    ) -> SettingDefinition {
         SettingDefinition(key, help) { text, settings in
+            if let problem = check(text) { return problem }
             settings[keyPath: field] = text
             return nil
         } text: {

@@ -8,7 +8,8 @@ package enum SettingTable {
 
     /// The settings by the headings of docs/settings.md and of the manual page.
     package static let groups: [Group] = [
-        ("Server", server), ("Sign-in", signIn), ("Sign-in with OpenID Connect", oidc), ("Apple push", apns),
+        ("Server", server), ("Admin listener, drain, base path", admin), ("Sign-in", signIn),
+        ("Sign-in with OpenID Connect", oidc), ("Apple push", apns),
         ("Google push", fcm), ("Outbox", push),
         ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
         ("Schedules", schedules), ("Identities, versions and sync", models), ("Database and retention", database),
@@ -38,7 +39,12 @@ package enum SettingTable {
     ]
 
     static let server: [SettingDefinition] = [
-        .text("host", \.server.host, "The address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
+        .text(
+            "host",
+            \.server.host,
+            "The address to listen on; 0.0.0.0 for all of IPv4, :: for all, unix:PATH for a socket of a proxy's.",
+            check: SettingRules.hostProblem
+        ),
         .integer("port", \.server.port, 0...65_535, "The port to listen on; 0 takes a free one."),
         .init(
             "database",

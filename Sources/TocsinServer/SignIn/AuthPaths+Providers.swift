@@ -56,7 +56,8 @@ extension AuthPaths {
     ) async -> OutgoingResponse {
         do throws(ServiceError) {
             let new = try await signIn.service.signIn(person, agent: request.header("user-agent"))
-            return AuthAnswer.seeOther(path, used + [cookie(of: new)])
+            // Browsers that asked for no page come to the first one.
+            return AuthAnswer.seeOther(path == "/" ? signIn.home : path, used + [cookie(of: new)])
         } catch {
             let status = AuthAnswer.error(error, report: report).status
             return page(status, status == .unauthorized ? "account_taken" : "unavailable", nil, used)
@@ -143,7 +144,7 @@ extension AuthPaths {
         return AuthAnswer.page(
             status,
             title: "Not signed in",
-            body: "<p>\(advice)\(said)</p><p>Code: <code>\(code)</code></p><p><a href=\"/\">Back</a></p>",
+            body: "<p>\(advice)\(said)</p><p>Code: <code>\(code)</code></p><p><a href=\"\(signIn.home)\">Back</a></p>",
             fields
         )
     }

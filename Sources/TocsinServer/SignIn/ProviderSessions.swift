@@ -27,7 +27,9 @@ final class ProviderSessions: Sendable {
     /// nil where the settings name no provider.
     init?(_ process: ProcessPart, store: StorePart, sessions: SessionService) {
         let settings = process.settings
-        guard let url = settings.server.publicURL, let address = EndpointAddress(url) else { return nil }
+        guard let url = settings.server.publicURL, let address = EndpointAddress(url + settings.server.basePath) else {
+            return nil
+        }
         let all = settings.signIn.allOIDC
         guard !all.isEmpty else { return nil }
         var pools: [String: Identity.Provider] = [:]

@@ -11,6 +11,8 @@ struct SignInPart: Sendable {
     let sessions: SessionService
     let setup: SetupService
     let cookies: SessionCookies
+    /// The path of our first page, with a slash at its end.
+    let home: String
     /// nil where nobody signs in with a provider.
     let providers: ProviderSessions?
     private let keeper: SessionKeeper
@@ -36,7 +38,11 @@ struct SignInPart: Sendable {
         sessions = SessionService(environment: store.environment, limits: limits, secrets: secrets)
         setup = SetupService(environment: store.environment, secrets: secrets, refusals: refusals)
         keeper = SessionKeeper(store: store.store, time: process.time, limits: limits)
-        cookies = SessionCookies(Self.place(settings.server))
+        home = settings.server.basePath + "/"
+        cookies = SessionCookies(
+            Self.place(settings.server),
+            path: settings.server.basePath.isEmpty ? "/" : settings.server.basePath
+        )
         providers = ProviderSessions(process, store: store, sessions: sessions)
     }
 
