@@ -23,17 +23,19 @@ final class Balancer: Sendable {
 
     init(_ ports: [Int]) throws {
         self.ports = ports
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = Self.address(0)
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = Self.with(&address) { bind(listener, $0, size) } == 0
-        guard isBound, listen(listener, 128) == 0, Self.with(&address, { getsockname(listener, $0, &size) }) == 0 else {
+        let isBound = Self.with(&address) { bind(descriptor, $0, size) } == 0
+        guard isBound, listen(descriptor, 128) == 0, Self.with(&address, { getsockname(descriptor, $0, &size) }) == 0
+        else {
             throw HarnessFailure("The balancer cannot listen.")
         }
         port = Int(in_port_t(bigEndian: address.sin_port))
-        let (shared, listener) = (shared, listener)
+        listener = descriptor
+        let shared = shared
         for port in ports { Thread.detachNewThread { Self.watch(port, shared) } }
-        Thread.detachNewThread { Self.acceptAll(listener, ports, shared) }
+        Thread.detachNewThread { Self.acceptAll(descriptor, ports, shared) }
     }
 
     func close() {

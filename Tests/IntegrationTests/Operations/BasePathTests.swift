@@ -49,7 +49,8 @@ struct BasePathTests {
         _ installation: Installation,
         _ ask: (String, [String]) async throws -> HTTPAnswer
     ) async throws {
-        let code = try #require(installation.logLines.compactMap { $0["code"]?.stringValue }.first)
+        let codes = installation.logLines.compactMap { $0["code"]?.stringValue }
+        let code = try #require(codes.first)
         let form = "code=\(code)&username=root&password=correct-horse-battery"
         let made = try await ask("/tocsin/auth/setup", ["--data", form])
         #expect(made.status == 201, "\(made.body)")
@@ -72,10 +73,10 @@ struct BasePathTests {
             #expect(installation.address.hasSuffix("/tocsin"))
             let token = try await installation.addUser("ada")
             let client = try TocsinClient(url: installation.address + "/graphql", token: token)
-            let topic = try await client.makeTopic(named: "alerts")
+            let topicID = try await client.makeTopic(named: "alerts")
             let listener = Listener(client, "subscription { onCreateMessage { id title } }", field: "onCreateMessage")
             try await listener.untilLive()
-            _ = try await client.publish(topic: .id(topic.id), title: "below")
+            _ = try await client.publish(topic: .id(topicID), title: "below")
             try await eventually("the message comes") { !listener.events.isEmpty }
             let route = try await installation.http(
                 "/tcm/create-message",
