@@ -2,8 +2,10 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A balancer of TCP connections over servers of this machine: it asks each for `/readyz` five times
-/// a second, and gives new connections to those that say yes, in turns.
+/// A balancer of TCP connections over servers of this machine.
+///
+/// It asks each for `/readyz` five times a second, and gives new connections to those that say yes,
+/// in turns.
 final class Balancer: Sendable {
     private struct State {
         var ready: Set<Int> = []
@@ -72,14 +74,14 @@ final class Balancer: Sendable {
         while true {
             let client = accept(listener, nil, nil)
             guard client >= 0 else { return }
-            guard let server = server(ports, shared) else {
+            guard let backend = Self.backend(ports, shared) else {
                 Glibc.close(client)
                 continue
             }
             let pair = Pair()
-            for (from, to) in [(client, server), (server, client)] {
+            for (from, to) in [(client, backend), (backend, client)] {
                 Thread.detachNewThread {
-                    pass(from, to)
+                    Self.pass(from, to)
                     guard pair.open.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 else { return }
                     Glibc.close(from)
                     Glibc.close(to)
@@ -94,7 +96,7 @@ final class Balancer: Sendable {
     }
 
     /// A connection to a server that is ready, the next one in its turn.
-    private static func server(_ ports: [Int], _ shared: Shared) -> Int32? {
+    private static func backend(_ ports: [Int], _ shared: Shared) -> Int32? {
         for _ in ports {
             let port = shared.state.withLock { state -> Int? in
                 let ready = ports.filter { state.ready.contains($0) }

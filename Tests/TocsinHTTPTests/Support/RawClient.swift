@@ -22,7 +22,9 @@ final class RawClient {
         self.chunks = chunks.makeAsyncIterator()
     }
 
-    /// `socket` names a socket in the file system in place of a port; `reads: false` leaves everything in the system's buffers until `startReading`.
+    /// Connects to a port, or to the socket in the file system that `socket` names.
+    ///
+    /// `reads: false` leaves everything in the system's buffers until `startReading`.
     static func connect(
         host: String = "127.0.0.1",
         port: Int = 0,
