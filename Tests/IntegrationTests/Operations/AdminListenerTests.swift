@@ -70,7 +70,7 @@ struct AdminListenerTests {
         let checkpoint = try await Self.command(["checkpoint"], installation)
         #expect(checkpoint["logBytes"] == 0 && checkpoint["logBytesBefore"]?.intValue ?? 0 > 0, "\(checkpoint)")
         let file = installation.folder + "/copy.db"
-        let backup = try await Self.command(["backup", "copy.db"], installation)
+        let backup = try await Self.command(["backup", file], installation)
         #expect(backup["file"] == .string(file))
         #expect(backup["bytes"]?.intValue ?? 0 > 100_000, "\(backup)")
         let again = try await installation.attempt(["admin", "backup", file])
