@@ -65,33 +65,41 @@ let package = Package(
         // Kernel
         part("Encodings"),
         part("JSON"),
+        part("Metrics"),
         part("TocsinContent", ["JSON"]),
         part("GraphQL", ["JSON"]),
         part("GraphQLTransport", ["GraphQL", "JSON", httpTypes]),
         // Domain
-        part("TocsinCore", ["Encodings"]),
+        part("TocsinCore", ["Encodings", "Metrics"]),
         // Translators
-        part("TocsinAPI", ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinPush", ["Encodings", "JSON", "TocsinCore"]),
-        part("TocsinStore", ["Encodings", "TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "TocsinContent", "TocsinCore"]),
+        part(
+            "TocsinAPI",
+            ["GraphQL", "GraphQLTransport", "JSON", "Metrics", "TocsinCore"],
+            plugins: ["EmbedFiles"]
+        ),
+        part("TocsinPush", ["Encodings", "JSON", "Metrics", "TocsinCore"]),
+        part("TocsinStore", ["Encodings", "Metrics", "TocsinCore"], plugins: ["EmbedFiles"]),
+        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "Metrics", "TocsinContent", "TocsinCore"]),
         // Sockets and disks
         part(
             "TocsinHTTP",
             [
-                "Encodings", "GraphQLTransport", "JSON", httpTypes, nio("NIOCore"), nio("NIOPosix"),
+                "Encodings", "GraphQLTransport", "JSON", "Metrics", httpTypes, nio("NIOCore"), nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL, logging,
             ]
         ),
-        part("TocsinHTTP2", ["CNGHTTP2", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]),
-        part("TocsinSQLite", ["CSQLite", "TocsinCore", "TocsinStore"]),
-        part("TocsinPostgres", ["CPostgres", "TocsinCore", "TocsinStore"]),
+        part(
+            "TocsinHTTP2",
+            ["CNGHTTP2", "Metrics", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]
+        ),
+        part("TocsinSQLite", ["CSQLite", "Metrics", "TocsinCore", "TocsinStore"]),
+        part("TocsinPostgres", ["CPostgres", "Metrics", "TocsinCore", "TocsinStore"]),
         // Products
         .target(
             name: "TocsinServer",
             dependencies: [
-                "CCurl", "CMalloc", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth",
-                "TocsinCore",
+                "CCurl", "CMalloc", "CZlib", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "Metrics",
+                "TocsinAPI", "TocsinAuth", "TocsinCore",
                 "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore",
                 httpTypes, nio("NIOCore"), nio("NIOPosix"), logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ] + (hasNATS ? ["TocsinNATS"] : []),
@@ -138,6 +146,7 @@ let package = Package(
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // Embeds schema/, migrations/ and the client for browsers into the binary
         .plugin(
@@ -156,6 +165,7 @@ let package = Package(
         ),
         tests("ArchitectureTests", []),
         tests("JSONTests", ["JSON"]),
+        tests("MetricsTests", ["Metrics"]),
         tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
         tests("GraphQLTransportTests", ["GraphQL", "GraphQLTransport", "JSON", httpTypes]),
