@@ -169,7 +169,7 @@ let package = Package(
         tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
         tests("GraphQLTransportTests", ["GraphQL", "GraphQLTransport", "JSON", httpTypes]),
-        tests("TocsinCoreTests", ["Encodings", "TocsinCore"]),
+        tests("TocsinCoreTests", ["Encodings", "Metrics", "TocsinCore"]),
         tests(
             "TocsinAPITests",
             [

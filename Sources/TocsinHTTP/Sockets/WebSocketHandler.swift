@@ -1,5 +1,6 @@
 import GraphQLTransport
 import Logging
+import Metrics
 import NIOCore
 
 /// One socket: frames in and out, pings and the closing handshake.
@@ -74,6 +75,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
             reader.maximumBytes = parts.settings.maximumMessageBytes
             registration?.standing = .busy
         }
+        parts.settings.metrics?.webSockets.add()
         schedulePing()
         performer.start(queue) { [self] in send($0) }
         if parts.registry.isStopping { performer.handle(.shutdown) }
@@ -82,6 +84,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
+        parts.settings.metrics?.webSockets.add(-1)
         parts.accessLog.recordEnd(
             ofSocket: id,
             isStrangers: performer.caller == nil,

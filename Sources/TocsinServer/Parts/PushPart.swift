@@ -4,6 +4,7 @@ import NIOPosix
 import TocsinAPI
 import TocsinAuth
 import TocsinCore
+import TocsinHTTP
 import TocsinHTTP2
 import TocsinPush
 
@@ -23,6 +24,7 @@ struct PushPart: Sendable {
         let reading = try Declarations.categories(path: settings.server.categoriesPath)
         categories = reading.categories
         loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        process.metrics.loopLag.watch(loops.makeIterator(), as: "push")
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
             transportSettings.maximumConnections = settings.push.connections
