@@ -188,16 +188,19 @@ let package = Package(
         ),
         tests(
             "TocsinStoreTests",
-            ["Encodings", "TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
+            ["Encodings", "Metrics", "TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
         ),
         tests(
             "TocsinAuthTests",
-            ["Encodings", "JSON", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite", "TocsinStore"]
+            [
+                "Encodings", "JSON", "Metrics", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite",
+                "TocsinStore",
+            ]
         ),
         tests(
             "TocsinHTTPTests",
             [
-                "Encodings", "GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"),
+                "Encodings", "GraphQLTransport", "JSON", "Metrics", "TocsinHTTP", httpTypes, logging, nio("NIOCore"),
                 nio("NIOPosix"),
             ]
         ),
