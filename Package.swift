@@ -169,20 +169,20 @@ let package = Package(
         tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
         tests("GraphQLTransportTests", ["GraphQL", "GraphQLTransport", "JSON", httpTypes]),
-        tests("TocsinCoreTests", ["Encodings", "TocsinCore"]),
+        tests("TocsinCoreTests", ["Encodings", "Metrics", "TocsinCore"]),
         tests(
             "TocsinAPITests",
             [
-                "GraphQL", "GraphQLTransport", "JSON", "TestDatabases", "TocsinAPI", "TocsinAuth", "TocsinContent",
-                "TocsinCore", "TocsinSQLite", "TocsinStore",
+                "GraphQL", "GraphQLTransport", "JSON", "Metrics", "TestDatabases", "TocsinAPI", "TocsinAuth",
+                "TocsinContent", "TocsinCore", "TocsinSQLite", "TocsinStore",
             ],
             exclude: ["Conformance/cases", "Conformance/amplify-schema.graphql", "Tokens/token-scopes.txt"]
         ),
         tests(
             "TocsinPushTests",
             [
-                "Encodings", "JSON", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush",
-                "TocsinSimulator", "TocsinSQLite", "TocsinStore", nio("NIOPosix"),
+                "Encodings", "JSON", "Metrics", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinHTTP2",
+                "TocsinPush", "TocsinSimulator", "TocsinSQLite", "TocsinStore", nio("NIOPosix"),
             ],
             exclude: ["Golden"]
         ),
@@ -197,7 +197,7 @@ let package = Package(
         tests(
             "TocsinHTTPTests",
             [
-                "Encodings", "GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"),
+                "Encodings", "GraphQLTransport", "JSON", "Metrics", "TocsinHTTP", httpTypes, logging, nio("NIOCore"),
                 nio("NIOPosix"),
             ]
         ),

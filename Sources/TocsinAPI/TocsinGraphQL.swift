@@ -18,6 +18,7 @@ package final class TocsinGraphQL: GraphQLService {
     let settle: (@Sendable () async -> Void)?
     let documents: RequestDocuments
     let rates: RequestRates?
+    let metrics: GraphQLMetrics
     /// Counts tokens that were refused, for the audit.
     private let refusedTokens: RefusedTokens?
 
@@ -32,8 +33,10 @@ package final class TocsinGraphQL: GraphQLService {
         settle: (@Sendable () async -> Void)? = nil,
         documents: RequestDocuments = .freeTexts,
         rates: RequestRates? = nil,
-        refusedTokens: RefusedTokens? = nil
+        refusedTokens: RefusedTokens? = nil,
+        metrics: GraphQLMetrics = GraphQLMetrics()
     ) {
+        self.metrics = metrics
         self.executor = executor
         self.feed = feed
         self.services = services
@@ -134,22 +137,28 @@ package final class TocsinGraphQL: GraphQLService {
         from source: RequestSource?
     ) -> OperationLookup {
         if caller.isStranger { return operation(ofStranger: request, style, from: source) }
+        let now = ContinuousClock.now
         do {
             let plan = try asked(request, caller).plan
             switch plan.operationKind {
-            case .query: return .query { await self.run(plan, request, caller, style) }
+            case .query: return .query { await self.run(plan, request, caller, style, asked: now) }
             case .mutation:
-                guard let source else { return .mutation { await self.run(plan, request, caller, style) } }
+                guard let source else { return .mutation { await self.run(plan, request, caller, style, asked: now) } }
                 return .mutation {
                     await RequestOrigin.$current.withValue(RequestOrigin(source)) {
-                        await self.run(plan, request, caller, style)
+                        await self.run(plan, request, caller, style, asked: now)
                     }
                 }
             case .subscription: return .subscription
             }
         } catch {
             // What can run is counted when it does.
-            return .invalid(tooOften(caller, style) ?? executor.reply(to: error, style: style))
+            if let refusal = tooOften(caller, style) {
+                metrics.noteRefused(.limit, publishing: false, asked: now)
+                return .invalid(refusal)
+            }
+            metrics.note(error)
+            return .invalid(executor.reply(to: error, style: style))
         }
     }
 
@@ -180,7 +189,7 @@ package final class TocsinGraphQL: GraphQLService {
             let error = GraphQLError(.unauthenticated, message)
             return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
         case .subscription:
-            if let refusal = refusal(of: caller, style) { return refusal }
+            if let refusal = refusal(of: caller, style, asked: .now) { return refusal }
             let error = GraphQLError(.badRequest, "A subscription needs a WebSocket; send queries and mutations here.")
             return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
         }
@@ -190,15 +199,27 @@ package final class TocsinGraphQL: GraphQLService {
         _ plan: ExecutionPlan,
         _ request: GraphQLRequest,
         _ caller: Identity,
-        _ style: ResponseStyle
+        _ style: ResponseStyle,
+        asked: ContinuousClock.Instant
     ) async -> GraphQLReply {
-        if let refusal = refusal(of: caller, style, rootFields: plan.rootFieldCount) { return refusal }
+        if let refusal = refusal(of: caller, style, asked: asked, plan) { return refusal }
         let context = RequestContext(caller: caller, services: services)
-        return executor.reply(
-            with: await executor.execute(plan, request, context: context, style: style),
-            of: plan,
-            style: style
-        )
+        return await reply(plan, request, context, style, asked: asked)
+    }
+
+    /// Executes and counts what was planned.
+    func reply(
+        _ plan: ExecutionPlan,
+        _ request: GraphQLRequest,
+        _ context: RequestContext,
+        _ style: ResponseStyle,
+        asked: ContinuousClock.Instant
+    ) async -> GraphQLReply {
+        let begun = ContinuousClock.now
+        let result = await executor.execute(plan, request, context: context, style: style)
+        let reply = executor.reply(with: result, of: plan, style: style)
+        metrics.note(plan.operationKind, result, context.held.published, asked: asked, begun: begun)
+        return reply
     }
 
     /// The answer to a caller for whom nothing is run now; nil for others,
@@ -206,23 +227,56 @@ package final class TocsinGraphQL: GraphQLService {
     private func refusal(
         of caller: Identity,
         _ style: ResponseStyle,
-        rootFields: Int = 1
+        asked: ContinuousClock.Instant,
+        _ plan: ExecutionPlan? = nil
     ) -> GraphQLReply? {
+        let (refusal, code) = refusal(of: caller, style, rootFields: plan?.rootFieldCount ?? 1)
+        guard let refusal else { return nil }
+        let publishes = plan?.rootFieldNames.contains(GraphQLMetrics.publishField) ?? false
+        metrics.noteRefused(code, publishing: publishes, asked: asked)
+        return refusal
+    }
+
+    private func refusal(
+        of caller: Identity,
+        _ style: ResponseStyle,
+        rootFields: Int
+    ) -> (GraphQLReply?, ErrorCode) {
         guard !revoked.covers(caller) else {
-            return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
+            let body = executor.responseBody([Self.ended], style: style)
+            return (GraphQLReply(kind: .requestError, body: body), .unauthenticated)
         }
-        return tooOften(caller, style, rootFields: rootFields)
+        return (tooOften(caller, style, rootFields: rootFields), .limit)
     }
 
     /// What the request asks for: the document it sends or names, and the operation planned for it.
     func asked(
         _ request: GraphQLRequest,
-        _ caller: Identity
+        _ caller: Identity,
+        isCounted: Bool = true
     ) throws(RequestErrors) -> (document: DocumentText, plan: ExecutionPlan) {
-        let requested = try documents.document(of: request)
+        let requested = try isCounted ? document(of: request) : documents.document(of: request)
         let plan = try executor.plan(of: requested.text, operationName: request.operationName)
         documents.store(requested, owner: caller.owner)
         return (requested.text, plan)
+    }
+
+    /// The document a request asks for; counts whether one that was named is known.
+    func document(of request: GraphQLRequest) throws(RequestErrors) -> RequestedDocument {
+        guard request.documentID != nil || !request.extensions.isEmpty else {
+            return try documents.document(of: request)
+        }
+        let isNamed = request.documentID != nil || request.extensions["persistedQuery"] != nil
+        do throws(RequestErrors) {
+            let found = try documents.document(of: request)
+            // A text that is stored with its hash was missing.
+            if isNamed { metrics.note(found.newDigest == nil ? .hit : .miss) }
+            return found
+        } catch {
+            let code = error.errors.first?.extensions["code"]?.stringValue
+            if isNamed { metrics.note(code == ErrorCode.persistedQueryNotFound.rawValue ? .miss : .refused) }
+            throw error
+        }
     }
 
     static let outdated = GraphQLError(

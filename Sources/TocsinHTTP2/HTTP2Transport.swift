@@ -1,3 +1,4 @@
+package import Metrics
 package import NIOCore
 import NIOPosix
 import NIOSSL
@@ -7,7 +8,7 @@ package import TocsinPush
 /// Sends pushes over kept HTTP/2 connections, many streams at once within each peer's limits.
 ///
 /// Each pool lives on one event loop with its connections; a batch costs one wake-up of that loop.
-package final class HTTP2Transport: PushTransport {
+package final class HTTP2Transport: PushTransport, MetricSource {
     fileprivate struct State {
         var pools: [PushPool: PoolEntry] = [:]
         /// Pools that were closed and still have requests under way, by their number.
@@ -43,6 +44,9 @@ package final class HTTP2Transport: PushTransport {
 
     /// What the connections have gone through so far.
     package var counts: HTTP2Counts { counter.counts }
+
+    /// The figures of now.
+    package var families: [MetricFamily] { counter.families }
 
     /// Sends a batch; see `PushTransport`.
     ///

@@ -9,10 +9,18 @@ struct PushApps {
     private let transport: HTTP2Transport
     private let http: any OutgoingHTTP
     private let time: any TimeSource
+    private let metrics: PushMetrics
     /// One for each team and key, whichever apps use it.
     private var tokens: [String: APNsTokenSource] = [:]
 
-    init(settings: Settings, transport: HTTP2Transport, http: any OutgoingHTTP, time: any TimeSource) {
+    init(
+        settings: Settings,
+        transport: HTTP2Transport,
+        http: any OutgoingHTTP,
+        time: any TimeSource,
+        metrics: PushMetrics
+    ) {
+        self.metrics = metrics
         self.settings = settings
         self.transport = transport
         self.http = http
@@ -68,7 +76,7 @@ struct PushApps {
         let fallback: PushEnvironment = apns.isProduction ? .production : .sandbox
         let source =
             tokens[teamID + "/" + keyID]
-            ?? APNsTokenSource(teamID: teamID, keyID: keyID, signer: signer, time: time)
+            ?? APNsTokenSource(teamID: teamID, keyID: keyID, signer: signer, time: time, metrics: metrics[.apns])
         tokens[teamID + "/" + keyID] = source
         var credentials = APNsCredentials(
             teamID: teamID,
@@ -85,7 +93,8 @@ struct PushApps {
             transport: transport,
             time: time,
             tokens: source,
-            timeoutSeconds: settings.push.requestTimeoutSeconds
+            timeoutSeconds: settings.push.requestTimeoutSeconds,
+            metrics: metrics[.apns]
         )
     }
 
@@ -110,7 +119,8 @@ struct PushApps {
             transport: transport,
             http: http,
             time: time,
-            timeoutSeconds: settings.push.requestTimeoutSeconds
+            timeoutSeconds: settings.push.requestTimeoutSeconds,
+            metrics: metrics[.fcm]
         )
     }
 
@@ -122,7 +132,8 @@ struct PushApps {
             rules: settings.webPush.rules,
             transport: transport,
             time: time,
-            timeoutSeconds: settings.push.requestTimeoutSeconds
+            timeoutSeconds: settings.push.requestTimeoutSeconds,
+            metrics: metrics[.webPush]
         )
     }
 

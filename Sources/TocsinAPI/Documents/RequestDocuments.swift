@@ -40,6 +40,9 @@ package struct RequestDocuments: Sendable {
     /// How many documents were known before the first request; 0 where they are not looked at.
     package var trustedCount: Int { mode == .off ? 0 : trusted.count }
 
+    /// How many documents clients have stored.
+    var storedCount: Int { persisted?.count ?? 0 }
+
     /// The document a request asks for, or why it is not served.
     func document(of request: GraphQLRequest) throws(RequestErrors) -> RequestedDocument {
         if mode == .off, request.documentID == nil, request.extensions.isEmpty {

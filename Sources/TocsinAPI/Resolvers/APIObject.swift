@@ -82,7 +82,7 @@ package struct RequestContext: Sendable {
     package let caller: Identity
     /// The services of the server.
     package let services: Services
-    private let held: HeldRecords
+    let held: HeldRecords
 
     /// A context of one request, which holds no records yet.
     package init(caller: Identity, services: Services) {

@@ -40,6 +40,8 @@ package struct ServiceEnvironment: Sendable {
     package var operatorName: String?
     /// Makes the texts of tokens; nil: none are made here.
     package var tokenTexts: (any TokenTexts)?
+    /// Counts what becomes of devices; all services of a node share one.
+    package var metrics = CommitMetrics()
     private let changes = ChangeClock()
 
     /// An environment of these parts; what is optional is set afterwards.

@@ -79,6 +79,9 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
     /// How many connections are open.
     package var connectionCount: Int { registry.count }
 
+    /// Counts sockets and event streams, and what goes over them.
+    package var sockets: SocketMetrics { parts.sockets }
+
     /// Listens; returns once connections are taken.
     package func start() async throws(HTTPServerError) -> Address {
         let isFirst = state.withLock { state in

@@ -21,6 +21,8 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let date: DateField
     let logger: Logger
     let accessLog: AccessLog
+    /// Counts sockets and event streams.
+    let sockets = SocketMetrics()
     /// Unix milliseconds.
     let now: @Sendable () -> Int64
 

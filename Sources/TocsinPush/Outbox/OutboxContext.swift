@@ -18,6 +18,7 @@ struct OutboxContext: Sendable {
     let report: PushReporting
     /// The keyed hash by which reports name a token; nil: no report tells of a single delivery.
     let tokenHash: (@Sendable (_ token: String) -> String)?
+    let metrics: PushMetrics
     let breakers: CircuitBreakers
     let inFlight: InFlightLimiter
     let quotas: ProjectQuotas

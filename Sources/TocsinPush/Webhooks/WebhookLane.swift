@@ -11,6 +11,7 @@ struct WebhookLane: Sendable {
     let time: any TimeSource
     let identifiers: any IdentifierSource
     let policy: RetryPolicy
+    let metrics: ProviderMetrics
     let report: @Sendable (WebhookReport) -> Void
 
     private static let atOnce = 16
@@ -86,11 +87,26 @@ struct WebhookLane: Sendable {
             timeoutSeconds: Self.timeoutSeconds,
             maximumBodyBytes: Self.maximumAnswerBytes
         )
+        let start = ContinuousClock.now
         switch await http.send(request) {
         case .failed(let reason):
+            metrics.note(status: nil, .broken, since: start)
             return .failed(PushRetry(.brokenRequest, reason: DeliveryReason(rawValue: ReasonText.cleaned(reason))))
         case .response(let status, let headers, _):
-            return outcome(status, headers)
+            let outcome = outcome(status, headers)
+            count(outcome, status, of: event, since: start)
+            return outcome
+        }
+    }
+
+    private func count(_ outcome: Outcome, _ status: Int, of event: WebhookEvent, since start: ContinuousClock.Instant)
+    {
+        switch outcome {
+        case .delivered:
+            metrics.note(status: status, .accepted, since: start)
+            metrics.noteAcceptance(of: event.createdAt, at: time.now(), isUrgent: false)
+        case .failed: metrics.note(status: status, .retry, since: start)
+        case .refused: metrics.note(status: status, .ended, since: start)
         }
     }
 
@@ -148,8 +164,12 @@ struct WebhookLane: Sendable {
             }
         }
         for (event, row) in rows {
-            guard let row else { continue }
+            guard let row else {
+                metrics.note(.accepted, nil)
+                continue
+            }
             if row.status == .dead {
+                metrics.note(.failed, nil)
                 report(.dead(webhook.name, event.type, event.id, reason: row.reason ?? ""))
             } else {
                 report(.retrying(webhook.name, event.type, event.id, reason: row.reason ?? "", attempts: row.attempts))

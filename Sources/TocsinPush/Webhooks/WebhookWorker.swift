@@ -28,6 +28,7 @@ package final class WebhookWorker: Sendable {
         environment: ServiceEnvironment,
         http: any OutgoingHTTP,
         policy: RetryPolicy = RetryPolicy(),
+        metrics: PushMetrics = PushMetrics(),
         report: @escaping @Sendable (WebhookReport) -> Void
     ) {
         lanes = webhooks.map {
@@ -38,6 +39,7 @@ package final class WebhookWorker: Sendable {
                 time: environment.time,
                 identifiers: environment.identifiers,
                 policy: policy,
+                metrics: metrics.webhooks,
                 report: report
             )
         }

@@ -1,5 +1,6 @@
 import GraphQLTransport
 import Logging
+import Metrics
 import TocsinAPI
 import TocsinCore
 import TocsinHTTP
@@ -8,6 +9,8 @@ import TocsinHTTP
 struct FrontPart: Sendable {
     let health: Health
     let server: HTTPServer<TocsinGraphQL>
+    /// What GraphQL and sockets count.
+    let metrics: [any MetricSource]
     private let settings: Settings.Server
     private let logger: Logger
 
@@ -55,6 +58,7 @@ struct FrontPart: Sendable {
             now: { time.now().milliseconds }
         )
         self.server = server
+        metrics = [service, server.sockets]
         // Told again once the list knows of it: what comes before finds nobody.
         store.hub.add(hearing: .accessEnded) { _ in server.accessHasEnded() }
     }

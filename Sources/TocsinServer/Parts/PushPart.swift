@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import NIOCore
 import NIOPosix
 import TocsinAPI
@@ -15,6 +16,8 @@ struct PushPart: Sendable {
     let categories: [NotificationCategory]
     /// Every provider there is, and whether it has credentials.
     let providers: [(name: String, isConfigured: Bool)]
+    /// What waits for the outboxes of all nodes.
+    let backlog = BacklogMetrics()
     private let transport: HTTP2Transport
     private let loops: MultiThreadedEventLoopGroup
 
@@ -30,7 +33,14 @@ struct PushPart: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        var apps = PushApps(settings: settings, transport: transport, http: http, time: process.time)
+        let metrics = PushMetrics()
+        var apps = PushApps(
+            settings: settings,
+            transport: transport,
+            http: http,
+            time: process.time,
+            metrics: metrics
+        )
         let providers = try apps.providers()
         self.providers = PushService.allCases.map { ($0.rawValue, providers.has($0)) }
         var outboxSettings = settings.ofOutbox
@@ -44,6 +54,7 @@ struct PushPart: Sendable {
             settings: outboxSettings,
             content: Self.content(process, reading),
             tokenHash: Self.tokenHash(process),
+            metrics: metrics,
             report: { PushLog.write($0, to: logger) }
         )
         let webhooks = WebhookWorker(
@@ -51,12 +62,16 @@ struct PushPart: Sendable {
             environment: store.environment,
             http: http,
             policy: outboxSettings.retry,
+            metrics: metrics,
             report: { PushLog.write($0, to: logger) }
         )
         (self.outbox, self.webhooks) = (outbox, webhooks)
         store.hub.add(hearing: [.outboxFilled, .deviceEnded, .pushesUnwanted]) { Self.tell(outbox, of: $0) }
         store.hub.add(hearing: .webhooksFilled) { _ in webhooks.wake() }
     }
+
+    /// What pushes, and the connections they go over, count.
+    var metrics: [any MetricSource] { [outbox, transport] }
 
     /// What explanations of deliveries ask.
     var forecast: any PushForecast { outbox }

@@ -10,6 +10,8 @@ struct StorePart: Sendable {
     let store: SQLStore
     let hub = EventHub()
     let listeners = DeliveryListeners()
+    /// Counts what this node commits.
+    let commits: CommitMetrics
     let webhooks: [Webhook]
     let environment: ServiceEnvironment
     private let models: [ModelType]
@@ -22,6 +24,8 @@ struct StorePart: Sendable {
         self.logger = logger
         models = schema.models
         webhooks = try Self.webhooks(settings.webhooks)
+        commits = CommitMetrics(topics: settings.server.metricsTopics)
+        let (commits, observe) = (commits, Self.observer(process, hub))
         store = try await process.data.openStore(
             role: .server,
             migrations: settings.server.migrates ? .apply : .require,
@@ -33,7 +37,10 @@ struct StorePart: Sendable {
                 at: time.now()
             ),
             diagnostics: { logger.error("the database failed", metadata: ["reason": "\($0)"]) },
-            observer: process.node?.observer(hub) ?? hub.publish
+            observer: { events in
+                commits.note(events)
+                observe(events)
+            }
         )
         var environment = ServiceEnvironment(
             store: store,
@@ -47,6 +54,7 @@ struct StorePart: Sendable {
             deliveryListeners: listeners,
             storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
         )
+        environment.metrics = commits
         environment.nodeName = settings.server.nodeName
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
@@ -58,6 +66,10 @@ struct StorePart: Sendable {
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         isPrepared = try await preparation.begin()
+    }
+
+    private static func observer(_ process: ProcessPart, _ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {
+        process.node?.observer(hub) ?? { hub.publish($0) }
     }
 
     /// Prepares the data if its database was away at the start; returns when that is done.

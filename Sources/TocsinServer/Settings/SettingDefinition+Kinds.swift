@@ -170,6 +170,20 @@ extension SettingDefinition {
         }
     }
 
+    /// A comma list of topics, each of which is a series of its own.
+    static let metricsTopics = SettingDefinition(
+        "metrics-topics",
+        "Ids of up to 50 topics, with commas, whose messages are counted for each of them (docs/metrics.md)."
+    ) { text, settings in
+        let ids = split(text)
+        guard ids.count <= 50 else { return "list at most 50 topics; these are \(ids.count)" }
+        settings.server.metricsTopics = ids
+        return nil
+    } text: { settings in
+        let ids = settings.server.metricsTopics
+        return ids.isEmpty ? nil : ids.joined(separator: ",")
+    }
+
     static func secret(
         _ key: String,
         _ field: SettingField<Secret?>,

@@ -115,6 +115,7 @@ package enum SettingTable {
             \.server.logsDeliveries,
             "Whether each delivery has a line in the log, at level debug, with a keyed hash of the token."
         ),
+        .metricsTopics,
         .list(
             "allowed-origins",
             \.server.allowedOrigins,
