@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
-# pages in headless Chromium. Signs in with sign-in providers of others. Runs the helpers of tocsin.js in node. What cannot
-# be installed is left out with a sentence; what can must pass.
+# pages in headless Chromium. Reads /metrics with Prometheus. Signs in with sign-in providers of others. Runs the helpers of
+# tocsin.js in node. What cannot be installed is left out with a sentence; what can must pass.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one; TOCSIN_TESTS_BUILT=1 says that the tests are built.
 set -euo pipefail
 
@@ -54,6 +54,12 @@ if make_python_environment "$venv" "${packages[@]}"; then
 else
     leave_out "gql and autobahntestsuite could not be installed; python3 with venv and pip is needed. They are left out."
 fi
+if install_prometheus && make_python_environment "$root/.venv/metrics" 'prometheus-client==0.26.0'; then
+    PATH="$prometheus_path:$PATH" drive "Reading /metrics with Prometheus" 180 \
+        "$root/.venv/metrics/bin/python3" Tests/Clients/metrics.py "$binary"
+else
+    leave_out "Prometheus or prometheus-client could not be installed; reading /metrics is left out."
+fi
 if [ -z "${TOCSIN_TESTS_BUILT:-}" ]; then
     leave_out "The tests are not built here; scripts/oidc.sh builds them and signs in with other people's providers."
 elif install_sign_in_providers; then
@@ -74,6 +80,6 @@ else
     leave_out "Chromium could not be installed; the pages are left out."
 fi
 
-[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 5 parts."
+[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 6 parts."
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."

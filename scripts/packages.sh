@@ -43,7 +43,7 @@ install_packages() {
         </dev/null >&2
 }
 
-build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libnghttp2-dev pkg-config curl git ca-certificates)
+build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libnghttp2-dev zlib1g-dev pkg-config curl git ca-certificates)
 
 # Installs what the build needs and checks for a Swift toolchain.
 prepare_build() {
@@ -95,3 +95,16 @@ install_sign_in_providers() {
 # The reference implementation that judges the GraphQL engine.
 oracle_python="$root/.venv-oracle/bin/python3"
 install_graphql_core() { make_python_environment "$root/.venv-oracle" 'graphql-core==3.2.14'; }
+
+# Prometheus and promtool, unpacked into a folder of this checkout: installed, its package would start a service.
+prometheus_path="$root/.venv/prometheus/usr/bin"
+install_prometheus() {
+    local folder="$root/.venv/prometheus"
+    if [ -x "$prometheus_path/promtool" ]; then return 0; fi
+    if command -v promtool >/dev/null && command -v prometheus >/dev/null; then return 0; fi
+    command -v apt-get >/dev/null || return 1
+    step "Unpacking prometheus into ${folder#"$root"/}"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    (cd "$folder" && apt-get download -q prometheus >&2 && dpkg -x prometheus_*.deb . && rm -f prometheus_*.deb)
+}

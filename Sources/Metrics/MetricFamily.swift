@@ -57,6 +57,11 @@ extension MetricFamily {
         MetricFamily(.counter, name, help, set.samples)
     }
 
+    /// Gauges by label.
+    package static func gauge<Labels>(_ name: String, _ help: String, _ set: GaugeSet<Labels>) -> MetricFamily {
+        MetricFamily(.gauge, name, help, set.samples)
+    }
+
     /// A gauge without labels; absent where there is no value.
     package static func gauge(_ name: String, _ help: String, _ value: Int?) -> MetricFamily {
         MetricFamily(.gauge, name, help, value.map { [MetricSample(.integer($0))] } ?? [])

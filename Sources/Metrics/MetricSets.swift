@@ -16,6 +16,22 @@ package final class CounterSet<Labels: MetricLabels>: Sendable {
     }
 }
 
+/// A gauge for each case of a set of labels.
+package final class GaugeSet<Labels: MetricLabels>: Sendable {
+    private let members: LabelledMembers<Labels, Gauge>
+
+    /// Gauges at 0.
+    package init() { members = LabelledMembers { Gauge() } }
+
+    /// The gauge of a case.
+    package subscript(labels: Labels) -> Gauge { members[labels] }
+
+    /// A sample of each, in the order of the cases.
+    package var samples: [MetricSample] {
+        members.all.map { MetricSample(labels: $0.labels, .integer($0.member.value)) }
+    }
+}
+
 /// A histogram for each case of a set of labels.
 ///
 /// Looking a histogram up hashes its label. What records on a hot path keeps the histogram itself.

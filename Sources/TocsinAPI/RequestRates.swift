@@ -1,3 +1,4 @@
+package import Metrics
 import Synchronization
 package import TocsinCore
 
@@ -15,16 +16,19 @@ package final class RequestRates: Sendable {
     private let perSecond: Double
     private let burst: Double
     private let time: any TimeSource
+    /// Counts requests that were refused.
+    private let refused: Counter?
     private let buckets = Mutex<[String: Bucket]>([:])
     /// Owners that are remembered at once; full buckets need no memory.
     private static let maximumBuckets = 100_000
 
     /// Rates with full buckets; nil when `perSecond` is 0, which means no limit.
-    package init?(perSecond: Double, burst: Int, time: any TimeSource) {
+    package init?(perSecond: Double, burst: Int, time: any TimeSource, refused: Counter? = nil) {
         guard perSecond > 0 else { return nil }
         self.perSecond = perSecond
         self.burst = Double(max(burst, 1))
         self.time = time
+        self.refused = refused
     }
 
     /// Takes the tokens of an owner's request with so many root fields.
@@ -32,7 +36,13 @@ package final class RequestRates: Sendable {
     /// Answers nil when the request may run, else after how many seconds it may be sent again.
     package func take(_ owner: String, rootFields count: Int = 1) -> Int? {
         let now = time.now()
-        return buckets.withLock { buckets in
+        let seconds = wait(for: owner, rootFields: count, now)
+        if seconds != nil { refused?.add() }
+        return seconds
+    }
+
+    private func wait(for owner: String, rootFields count: Int, _ now: Timestamp) -> Int? {
+        buckets.withLock { buckets in
             if buckets.count >= Self.maximumBuckets, buckets[owner] == nil { makeRoom(in: &buckets, now) }
             var fields = filled(buckets[owner], now)
             defer { buckets[owner] = Bucket(fields: fields, filledAt: now) }

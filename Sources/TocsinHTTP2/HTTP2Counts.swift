@@ -26,9 +26,7 @@ final class ConnectionCounter: Sendable {
 
     private let state = Mutex(HTTP2Counts())
     private let connects = CounterSet<LabelPair<PushService, Connect>>()
-    private let apns = Gauge()
-    private let fcm = Gauge()
-    private let webPush = Gauge()
+    private let connections = GaugeSet<PushService>()
 
     var counts: HTTP2Counts { state.withLock { $0 } }
 
@@ -38,12 +36,12 @@ final class ConnectionCounter: Sendable {
             counts.open += 1
         }
         count(.ok, of: service)
-        if let service { open(service).add() }
+        if let service { connections[service].add() }
     }
 
     func closed(of service: PushService?) {
         state.withLock { $0.open -= 1 }
-        if let service { open(service).add(-1) }
+        if let service { connections[service].add(-1) }
     }
 
     func failed(_ reason: String, of service: PushService?) {
@@ -58,19 +56,9 @@ final class ConnectionCounter: Sendable {
         if let service { connects[LabelPair(service, connect)].add() }
     }
 
-    private func open(_ service: PushService) -> Gauge {
-        switch service {
-        case .apns: apns
-        case .fcm: fcm
-        case .webPush: webPush
-        }
-    }
-
     var families: [MetricFamily] {
         [
-            .gauge("tocsin_push_connections", "Connections to providers", by: PushService.self) {
-                .integer(open($0).value)
-            },
+            .gauge("tocsin_push_connections", "Connections to providers", connections),
             .counter("tocsin_push_connects_total", "Connections made, refused or ended by the provider", connects),
         ]
     }

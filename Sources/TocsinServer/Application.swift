@@ -91,7 +91,7 @@ package final class Application: Sendable {
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
-        let (timers, audit, signIn) = (timers, audit, signIn)
+        let (timers, audit, signIn, server) = (timers, audit, signIn, front.metrics)
         await withDiscardingTaskGroup { group in
             group.addTask {
                 await store.prepare()
@@ -108,6 +108,7 @@ package final class Application: Sendable {
             group.addTask { await upkeep.run() }
             group.addTask { await timers.run() }
             group.addTask { await audit.run() }
+            group.addTask { await server.run() }
             if let cluster { group.addTask { await cluster.run() } }
         }
     }

@@ -38,6 +38,7 @@ struct DataAccess: Sendable {
         at now: Timestamp,
         journal: Journal?,
         migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)? = nil,
+        metrics: StoreMetrics? = nil,
         diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
@@ -46,6 +47,7 @@ struct DataAccess: Sendable {
         settings.migrations = migrations
         settings.journal = journal
         settings.migrationNote = migrationNote
+        settings.metrics = metrics
         settings.readerCount = server.databaseReaders
         do {
             return try await SQLStore.open(

@@ -20,6 +20,9 @@ final class Health: HealthReporting, Sendable {
     /// From now on the server is not ready for new requests.
     func stop() { isStopping.store(true, ordering: .relaxed) }
 
+    /// Whether it was stopped.
+    var isDraining: Bool { isStopping.load(ordering: .relaxed) }
+
     func live() -> HealthReport { report(.ok, ["status": "ok"]) }
 
     func ready() async -> HealthReport {

@@ -13,13 +13,14 @@ struct ServerAudit: Sendable {
     private let environment: ServiceEnvironment
     private let node: String
     private let schemaDigest: String
+    private let jobs: JobMetrics
     private let logger: Logger
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema) {
         environment = store.environment
         node = process.settings.server.nodeName
         schemaDigest = schema.modelDigest
-        logger = process.logger
+        (jobs, logger) = (process.metrics.jobs, process.logger)
         refusedTokens = RefusedTokens(environment: store.environment)
     }
 
@@ -27,7 +28,9 @@ struct ServerAudit: Sendable {
     func run() async {
         await begin()
         let (task, logger) = (refusedTokens.task, logger)
-        await task.run(by: environment.time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+        await task.run(by: environment.time, counting: jobs) {
+            logger.error("\(task.failure)", metadata: ["reason": "\($0)"])
+        }
     }
 
     /// Notes the start once the database takes writes.

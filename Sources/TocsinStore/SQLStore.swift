@@ -1,3 +1,4 @@
+import Metrics
 import Synchronization
 package import TocsinCore
 
@@ -28,7 +29,7 @@ package final class SQLStore: Store {
     }
 
     private let database: any SQLDatabase
-    private let settings: StoreSettings
+    let settings: StoreSettings
     private let writes: WorkQueue<any QueuedWrite>
     /// Reads of clients, which take turns by owner.
     private let reads: ReadQueue
@@ -43,7 +44,7 @@ package final class SQLStore: Store {
         self.database = database
         self.settings = settings
         self.diagnostics = diagnostics
-        writes = WorkQueue(limit: settings.maximumWaitingWrites)
+        writes = WorkQueue(limit: settings.maximumWaitingWrites, waits: settings.metrics?.waits[.write])
         reads = ReadQueue(
             readersPerOwner: max(1, settings.readerCount / 2),
             waitingPerOwner: settings.maximumWaitingReadsOfOwner
@@ -105,10 +106,12 @@ package final class SQLStore: Store {
         _ body: @escaping @Sendable (SQLReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let pending = Mutexed<ReadIntent?>(nil)
+        let isMeasured = settings.metrics != nil
         let result: Result<Value, StoreError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let intent = ReadIntent(
                     origin,
+                    askedAt: isMeasured ? .now : nil,
                     run: { reader in
                         let result = Result { () throws(StoreError) in try body(reader) }
                         return { continuation.resume(returning: result) }
@@ -247,7 +250,8 @@ extension SQLStore {
                 database: database,
                 next: number == 0 ? ofServer : ofClients,
                 readers: writer.readers,
-                opening: opening
+                opening: opening,
+                metrics: settings.metrics
             )
             guard startThread("store-reader", { reader.run() }) else {
                 for _ in number...settings.readerCount { writer.readers.arrive() }

@@ -22,6 +22,8 @@ package struct StoreSettings: Sendable {
     package var migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)?
     /// Where groups are noted for other nodes; nil where there are none.
     package var journal: Journal?
+    /// Counts what the store does; nil: nothing is counted.
+    package var metrics: StoreMetrics?
 
     /// The documented defaults, without a journal.
     package init() {}

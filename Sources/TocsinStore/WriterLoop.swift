@@ -1,3 +1,4 @@
+import Metrics
 import TocsinCore
 
 /// Commits groups of writes on one connection, and opens a new one when that is lost.
@@ -25,11 +26,13 @@ struct WriterLoop {
             } catch {
                 let isLost = session?.connection.isLost ?? false
                 abandon()
+                if case .overtaken = error { thread.settings.metrics?.groups[.overtaken].add() }
                 if attempt.prepareAnother(of: group.count, after: error, isLost: isLost, wantsFence: wantsFence) {
                     continue
                 }
                 let failure = GroupAttempt.groupFailure(error)
                 thread.statistics.withLock { $0.noteFailure(failure) }
+                thread.settings.metrics?.noteFailure(failure)
                 for write in group { write.fail(failure) }
                 return
             }
@@ -189,6 +192,11 @@ struct WriterLoop {
             statistics.committedWrites += outcome.successes
             statistics.commitTime += time
             statistics.refusal = nil
+        }
+        if let metrics = thread.settings.metrics {
+            metrics.committed.add()
+            metrics.commitTime.record(time)
+            metrics.groupWrites.record(size: outcome.successes)
         }
         return outcome.resumptions
     }

@@ -74,7 +74,11 @@ struct MetricFormatTests {
             #expect(Self.text(format, .histogram("t_seconds", "Times", set)).contains(lines))
         }
         let alone = Histogram(bounds: [1])
-        #expect(Self.text(.text, .histogram("t", "Times", alone)).contains("t_bucket{le=\"1.0\"} 0\nt_bucket{le=\"+Inf\"} 0"))
+        #expect(
+            Self.text(.text, .histogram("t", "Times", alone)).contains(
+                "t_bucket{le=\"1.0\"} 0\nt_bucket{le=\"+Inf\"} 0"
+            )
+        )
     }
 
     @Test("a family without a value is left out")

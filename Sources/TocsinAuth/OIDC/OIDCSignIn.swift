@@ -16,11 +16,12 @@ package struct OIDCSignIn: Sendable {
         redirectAddress: String,
         states: SignInStates,
         http: any OutgoingHTTP,
-        time: any TimeSource
+        time: any TimeSource,
+        metrics: AuthMetrics?
     ) {
         (self.provider, self.redirectAddress, self.states) = (provider, redirectAddress, states)
         (self.http, self.time) = (http, time)
-        discovery = OIDCDiscovery(issuer: provider.issuer, http: http, time: time)
+        discovery = OIDCDiscovery(issuer: provider.issuer, http: http, time: time, metrics: metrics)
     }
 
     /// Begins a sign-in, or with `user` one that proves them to be there again.

@@ -18,7 +18,8 @@ package struct OIDCSignIns: Sendable {
         publicAddress: EndpointAddress,
         sealer: any Sealer,
         http: any OutgoingHTTP,
-        time: any TimeSource
+        time: any TimeSource,
+        metrics: AuthMetrics? = nil
     ) {
         let states = SignInStates(sealer: sealer, time: time)
         let address = publicAddress.text
@@ -29,7 +30,8 @@ package struct OIDCSignIns: Sendable {
                 redirectAddress: redirectAddress,
                 states: states,
                 http: http,
-                time: time
+                time: time,
+                metrics: metrics
             )
         }
         self.states = states

@@ -30,10 +30,11 @@ package struct AuditReaper: Sendable {
     /// Runs every hour.
     package var task: PeriodicTask {
         PeriodicTask(
+            .audit,
             everySeconds: 3600,
             failure: "old rows of the audit could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

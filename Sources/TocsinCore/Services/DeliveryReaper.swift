@@ -75,10 +75,11 @@ package struct DeliveryReaper: Sendable {
     /// Runs every six hours.
     package var task: PeriodicTask {
         PeriodicTask(
+            .deliveries,
             everySeconds: 6 * 3600,
             failure: "old deliveries could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

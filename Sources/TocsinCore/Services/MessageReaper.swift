@@ -83,9 +83,11 @@ package struct MessageReaper: Sendable {
 
     /// Runs every five minutes; tells how many messages were removed.
     package func task(removed: @escaping @Sendable (Int) -> Void) -> PeriodicTask {
-        PeriodicTask(everySeconds: 300, failure: "old messages could not be removed") { () async throws(ServiceError) in
+        PeriodicTask(.messages, everySeconds: 300, failure: "old messages could not be removed") {
+            () async throws(ServiceError) in
             let count = try await runOnce()
             if count > 0 { removed(count) }
+            return count
         }
     }
 }

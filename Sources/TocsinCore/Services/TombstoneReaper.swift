@@ -38,10 +38,11 @@ package struct TombstoneReaper: Sendable {
     /// Runs every `reaperSeconds`.
     package var task: PeriodicTask {
         PeriodicTask(
+            .tombstones,
             everySeconds: environment.models.reaperSeconds,
             failure: "tombstones could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

@@ -146,11 +146,12 @@ package struct SessionReaper: Sendable {
     /// Removes some rows every ten minutes.
     package var task: PeriodicTask {
         PeriodicTask(
+            .sessions,
             everySeconds: 600,
             failure: "old sessions could not be removed"
         ) { () async throws(ServiceError) in
             let end = time.now().adding(seconds: -SessionLimits.keptSeconds)
-            _ = try await store.writing { writer throws(StoreError) in
+            return try await store.writing { writer throws(StoreError) in
                 .success(try writer.removeSessions(before: end, limit: 500))
             }
         }

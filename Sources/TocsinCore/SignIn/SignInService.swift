@@ -1,3 +1,5 @@
+import Metrics
+
 /// Signs people in: by a password, or because a provider vouches for them.
 package struct SignInService: Sendable {
     let environment: ServiceEnvironment
@@ -6,6 +8,7 @@ package struct SignInService: Sendable {
     let refusals: RefusedSignIns
     private let passwords: any PasswordHashing
     private let brakes: SignInBrakes
+    private let metrics: AuthMetrics?
     /// A hash that no password has, checked in place of one that is not there.
     private let decoy: String
     /// Whether passwords are taken.
@@ -20,8 +23,10 @@ package struct SignInService: Sendable {
         decoy: String,
         takesPasswords: Bool,
         refusals: RefusedSignIns,
-        brakes: SignInBrakes = SignInBrakes()
+        brakes: SignInBrakes = SignInBrakes(),
+        metrics: AuthMetrics? = nil
     ) {
+        self.metrics = metrics
         (self.environment, self.limits, self.secrets) = (environment, limits, secrets)
         (self.passwords, self.decoy, self.takesPasswords) = (passwords, decoy, takesPasswords)
         (self.refusals, self.brakes) = (refusals, brakes)
@@ -88,6 +93,27 @@ package struct SignInService: Sendable {
 // Checking a password.
 extension SignInService {
     private func checked(username: String, password: String) async throws(ServiceError) -> Account {
+        let begin = ContinuousClock.now
+        do throws(ServiceError) {
+            let account = try await found(username: username, password: password)
+            metrics?.note(.password, .ok, took: .now - begin)
+            return account
+        } catch {
+            metrics?.note(.password, Self.outcome(of: error), took: .now - begin)
+            throw error
+        }
+    }
+
+    private static func outcome(of error: ServiceError) -> AuthMetrics.Outcome {
+        switch error {
+        case .tooManyTries: .limited
+        case .unavailable, .uncertain, .internal: .away
+        default: .bad
+        }
+    }
+
+    /// The account of this name, if the password is its and it may sign in.
+    private func found(username: String, password: String) async throws(ServiceError) -> Account {
         guard takesPasswords else {
             throw .badInput("This server takes no passwords (TOCSIN_PASSWORD_SIGN_IN). Sign in another way.")
         }
@@ -97,6 +123,7 @@ extension SignInService {
         switch brakes.begin(attempt, now: environment.time.now()) {
         case .busy: throw Self.busy
         case .refused(let seconds):
+            metrics?.limited[.network].add()
             refusals.note(SignInRefusal(reason: "too_many_tries", user: account?.id))
             throw .tooManyTries(
                 "Too many sign-ins failed from this network. Try again in \(seconds) s.",

@@ -1,8 +1,10 @@
 import Encodings
 import GraphQLTransport
 import HTTPTypes
+import Metrics
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// What waits for its turn to be answered.
 enum PendingAnswer {
@@ -41,7 +43,12 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     /// The request being answered, and its task once that has waited for something.
     private(set) var running: (request: IncomingRequest, task: Task<Void, Never>?)?
     /// The running request's answer, where it is a stream that has begun.
-    var stream: EventStream<Service>?
+    var stream: EventStream<Service>? {
+        didSet {
+            guard (oldValue == nil) != (stream == nil) else { return }
+            parts.settings.metrics?.streams.add(stream == nil ? -1 : 1)
+        }
+    }
     var wait: Wait?
     /// Who may send the body that is coming in is being found out.
     var judgement: BodyJudgement?
@@ -101,12 +108,19 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     private func forgetRequests() {
         running?.task?.cancel()
-        running = nil
+        endRunning()
         judgement?.task?.cancel()
         judgement = nil
         stopStream()
         waiting.removeAll()
         answers = nil
+    }
+
+    /// The running request, if there is one, is over.
+    private func endRunning() {
+        guard running != nil else { return }
+        running = nil
+        parts.settings.metrics?.active.add(-1)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { take(reader.read(data)) }
@@ -148,6 +162,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case .refused = reader.phase { return }
+        if case .handshakeFailed? = error as? NIOSSLError { parts.settings.metrics?.refused[.tls].add() }
         let refusal = HTTPRefusal.refusal(of: error, input, parts.settings)
         if let refusal { refuse(refusal) } else { inputEnded() }
     }
@@ -188,6 +203,7 @@ extension HTTPConnectionHandler {
         case .request(let request): start(request, atOnce: false)
         case .refusal(let refusal, let isRouted):
             let response = OutgoingResponse(refusal, isRouted: isRouted)
+            parts.settings.metrics?.record(refusal)
             let address = reader.client.map { "\($0)" }
             parts.accessLog.recordRefusal(response, connection: connectionNumber, address: address)
             send(response, RequestTraits())
@@ -205,6 +221,7 @@ extension HTTPConnectionHandler {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
         guard context != nil else { return }
         running = (request, nil)
+        parts.settings.metrics?.active.add()
         registration?.standing = .busy
         waitFor(.answer)
         // The task is on the connection's loop from its beginning to its end, by
@@ -229,10 +246,17 @@ extension HTTPConnectionHandler {
     }
 
     func answer(_ request: IncomingRequest, with response: OutgoingResponse) {
-        running = nil
+        endRunning()
         isLetIn = response.isLetIn
         parts.accessLog.record(request, response)
         send(response, traits(of: request, response))
+        count(request, response)
+    }
+
+    /// Counts a request that has its answer, or the beginning of one.
+    func count(_ request: IncomingRequest, _ response: OutgoingResponse) {
+        guard let metrics = parts.settings.metrics else { return }
+        metrics.record(request, response.status, response.route ?? parts.responder.label(of: request.path))
     }
 
     func traits(of request: IncomingRequest, _ response: OutgoingResponse) -> RequestTraits {
@@ -268,7 +292,7 @@ extension HTTPConnectionHandler {
 
     /// The running request has been answered in full by a stream.
     func finished(keepsAlive: Bool) {
-        running = nil
+        endRunning()
         guard keepsAlive else {
             endInput()
             context?.channel.close(mode: .output, promise: nil)

@@ -23,6 +23,8 @@ package struct OutgoingResponse: Sendable {
     package var isLetIn = false
     /// Whose answer it is, for the memory budget; `nil` counts it for the client's address.
     package var owner: String?
+    /// What its path is to those who watch the server.
+    package var route: RouteLabel?
     /// Whether the connection ends with this response.
     var closes = false
 

@@ -32,6 +32,7 @@ final class Responder<Service: GraphQLService>: Sendable {
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
     let origins: CrossOrigin
+    private let realtimePath: String
 
     init(
         _ content: HTTPServer<Service>.Content,
@@ -44,6 +45,7 @@ final class Responder<Service: GraphQLService>: Sendable {
         self.settings = settings
         self.registry = registry
         origins = CrossOrigin(settings.crossOrigin)
+        realtimePath = settings.graphQLPath + "/realtime"
     }
 
     /// Hands the answer over, once.
@@ -106,10 +108,24 @@ final class Responder<Service: GraphQLService>: Sendable {
     }
 
     private func routed(_ request: IncomingRequest) async -> OutgoingResponse {
+        var response: OutgoingResponse
         switch route(for: request) {
-        case .health: return OutgoingResponse(request.path == "/readyz" ? await readiness() : health.live())
-        case .route(let route): return await route.respond(request)
-        case .refused(let response): return response
+        case .health: response = OutgoingResponse(request.path == "/readyz" ? await readiness() : health.live())
+        case .route(let route): response = await route.respond(request)
+        case .refused(let refusal): response = refusal
+        }
+        response.route = label(of: request.path)
+        return response
+    }
+
+    /// What a path is to those who watch the server.
+    func label(of path: String) -> RouteLabel {
+        switch path {
+        case settings.graphQLPath: .graphQL
+        case realtimePath: .realtime
+        case "/healthz": .healthz
+        case "/readyz": .readyz
+        default: routes.first { $0.covers(path) }?.label ?? .other
         }
     }
 

@@ -1,4 +1,5 @@
 import Encodings
+import Metrics
 import NIOCore
 import Synchronization
 
@@ -67,8 +68,10 @@ final class ConnectionRegistry: Sendable {
     private let limit: Int
     private let limitOfAddress: Int
     private let refusalsAtOnce = 64
+    private let metrics: HTTPMetrics?
 
-    init(limit: Int, limitOfAddress: Int) {
+    init(limit: Int, limitOfAddress: Int, metrics: HTTPMetrics? = nil) {
+        self.metrics = metrics
         self.limit = limit
         self.limitOfAddress = limitOfAddress
     }
@@ -103,9 +106,14 @@ final class ConnectionRegistry: Sendable {
         }
         leaver?.channel.close(mode: .all, promise: nil)
         switch admission {
-        case .welcome(let registration): channel.closeFuture.whenComplete { _ in self.forget(registration) }
+        case .welcome(let registration):
+            metrics?.connectionOpened()
+            channel.closeFuture.whenComplete { _ in
+                self.forget(registration)
+                self.metrics?.connections.add(-1)
+            }
         case .refused: channel.closeFuture.whenComplete { _ in self.forgetRefused(channel) }
-        case .dropped: break
+        case .dropped: metrics?.refused[.connections].add()
         }
         return admission
     }

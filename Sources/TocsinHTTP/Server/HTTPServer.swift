@@ -70,7 +70,8 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         self.logger = logger
         registry = ConnectionRegistry(
             limit: settings.maximumConnections,
-            limitOfAddress: settings.maximumConnectionsOfAddress
+            limitOfAddress: settings.maximumConnectionsOfAddress,
+            metrics: settings.metrics
         )
         let responder = Responder(content, settings: settings, registry: registry)
         parts = ServerParts(content, responder, logger: logger, now: now)
@@ -95,6 +96,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         do {
             let listener = try await makeBootstrap(group).bind(host: settings.host, port: settings.port).get()
             state.withLock { $0 = .listening(listener, group) }
+            settings.loopLag?.watch(group.makeIterator(), as: "http")
             // Ends with its loop.
             listener.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [parts] _ in
                 parts.accessLog.writeFolded()
@@ -136,6 +138,9 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
     package func reloadTLS() throws(HTTPServerError) {
         if let files = settings.tls { try tls.load(files) }
     }
+
+    /// When the certificate that new connections are shown ends, in Unix seconds; nil without TLS.
+    package var certificateEnd: Int? { tls.certificateEnd }
 
     /// Somebody has lost access: closes the sockets of all whom the service names, whether or
     /// not anything runs there.

@@ -86,6 +86,10 @@ package struct HTTPServerSettings: Sendable {
     package var session = SocketSessionLimits()
     /// Limits of every request.
     package var request = GraphQLRequestLimits()
+    /// Counts requests and connections; `nil` counts nothing.
+    package var metrics: HTTPMetrics?
+    /// Watches how late the event loops are; `nil` watches nothing.
+    package var loopLag: LoopLag?
 
     /// The settings with their defaults.
     package init() {}

@@ -5,10 +5,12 @@ extension HTTPServerSettings.TLSFiles {
     /// Throws why the files cannot be used.
     package func check() throws(HTTPServerError) { _ = try makeContext() }
 
-    func makeContext() throws(HTTPServerError) -> NIOSSLContext {
+    /// The context, and when the first certificate to end does so, in Unix seconds.
+    func makeContext() throws(HTTPServerError) -> (context: NIOSSLContext, end: Int?) {
         var file = certificateFile
         do {
-            let chain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
+            let certificates = try NIOSSLCertificate.fromPEMFile(file)
+            let chain = certificates.map { NIOSSLCertificateSource.certificate($0) }
             file = keyFile
             let key = try NIOSSLPrivateKey(file: file, format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
@@ -18,7 +20,7 @@ extension HTTPServerSettings.TLSFiles {
             configuration.minimumTLSVersion = .tlsv12
             configuration.cipherSuiteValues = Self.suites
             configuration.applicationProtocols = ["http/1.1"]
-            return try NIOSSLContext(configuration: configuration)
+            return (try NIOSSLContext(configuration: configuration), certificates.map { Int($0.notValidAfter) }.min())
         } catch {
             throw .cannotUseCertificate(file: file, cause: "\(error)")
         }
@@ -36,10 +38,13 @@ extension HTTPServerSettings.TLSFiles {
 /// The certificate and key that new connections are shown, which may be others
 /// from one moment to the next.
 final class TLSContext: Sendable {
-    private let context = Mutex<NIOSSLContext?>(nil)
+    private let context = Mutex<(context: NIOSSLContext, end: Int?)?>(nil)
 
     /// nil while the server speaks no TLS.
-    var current: NIOSSLContext? { context.withLock { $0 } }
+    var current: NIOSSLContext? { context.withLock { $0?.context } }
+
+    /// When the certificate ends, in Unix seconds; nil while the server speaks no TLS.
+    var certificateEnd: Int? { context.withLock { $0?.end } }
 
     /// Reads the files; throws why they cannot be used, and then all is as before.
     func load(_ files: HTTPServerSettings.TLSFiles) throws(HTTPServerError) {

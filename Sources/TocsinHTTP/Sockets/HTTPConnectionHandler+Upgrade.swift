@@ -1,6 +1,7 @@
 import GraphQLTransport
 import HTTPTypes
 import Logging
+import Metrics
 import NIOCore
 import NIOHTTP1
 
@@ -34,6 +35,8 @@ extension HTTPConnectionHandler {
         var response = OutgoingResponse(status: .switchingProtocols, contentType: nil)
         response.closes = true
         parts.accessLog.record(request, response)
+        count(request, response)
+        parts.settings.metrics?.opened[.websocket].add()
         let pipeline = context.pipeline.syncOperations
         let channel = context.channel
         let socket = WebSocketHandler(parts, session, channel: channel, request, registration)

@@ -78,6 +78,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
             reader.maximumBytes = parts.settings.maximumMessageBytes
             registration?.standing = .busy
         }
+        parts.settings.metrics?.webSockets.add()
         schedulePing()
         performer.start(queue) { [self] in send($0) }
         if parts.registry.isStopping { performer.handle(.shutdown) }
@@ -86,6 +87,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
+        parts.settings.metrics?.webSockets.add(-1)
         parts.accessLog.recordEnd(
             ofSocket: id,
             isStrangers: performer.caller == nil,

@@ -25,5 +25,6 @@ struct APIPart: Sendable {
             time: store.environment.time,
             listeners: store.listeners
         )
+        process.metrics.add(feed.metrics)
     }
 }

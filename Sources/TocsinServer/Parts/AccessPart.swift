@@ -12,11 +12,12 @@ struct AccessPart: Sendable {
     let revoked = RevocationList()
     let revocations: RevocationWatch
     private let time: any TimeSource
+    private let jobs: JobMetrics
     private let logger: Logger
 
     init(_ process: ProcessPart, store: StorePart, signIn: SignInPart, schema: APISchema) throws(StartError) {
         let time = process.time
-        (self.time, logger) = (time, process.logger)
+        (self.time, jobs, logger) = (time, process.metrics.jobs, process.logger)
         let userFacts = UserFactsKeeper(
             store: store.store,
             time: time,
@@ -28,14 +29,15 @@ struct AccessPart: Sendable {
         )
         let authenticator = TokenAuthenticator(
             local: LocalTokens(process.serverKey),
-            external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time)
+            external: try Self.externalTokens(process)
                 ?? Self.externalTokens(of: signIn.providers),
             store: store.store,
             time: time,
             uses: tokenUses,
             noted: userFacts.note,
             sessionUsed: signIn.used,
-            claimedGroups: store.environment.claimedGroups
+            claimedGroups: store.environment.claimedGroups,
+            metrics: process.metrics.auth
         )
         (self.userFacts, self.authenticator) = (userFacts, authenticator)
         let revoked = revoked
@@ -59,20 +61,17 @@ struct AccessPart: Sendable {
     /// Writes when tokens were last used, once a minute, until it is cancelled.
     func noteUses(_ store: any Store) async {
         let task = tokenUses.task(store)
-        await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+        await task.run(by: time, counting: jobs) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
     }
 
     /// nil where people sign in by the server's own tokens alone.
-    private static func externalTokens(
-        _ signIn: Settings.SignIn,
-        http: any OutgoingHTTP,
-        time: any TimeSource
-    ) throws(StartError) -> ExternalTokens? {
+    private static func externalTokens(_ process: ProcessPart) throws(StartError) -> ExternalTokens? {
+        let signIn = process.settings.signIn
         guard let issuer = signIn.issuer else { return nil }
         return ExternalTokens(
             issuer: issuer,
             audiences: Set(signIn.audiences),
-            keys: try keySource(signIn, http: http, time: time),
+            keys: try keySource(process),
             provider: signIn.provider == "oidc" ? .oidc : .userPools,
             usernameClaims: signIn.usernameClaims,
             claimedGroups: signIn.claimedGroups
@@ -89,11 +88,8 @@ struct AccessPart: Sendable {
         )
     }
 
-    private static func keySource(
-        _ signIn: Settings.SignIn,
-        http: any OutgoingHTTP,
-        time: any TimeSource
-    ) throws(StartError) -> KeySource {
+    private static func keySource(_ process: ProcessPart) throws(StartError) -> KeySource {
+        let signIn = process.settings.signIn
         do {
             if let secret = signIn.hs256Secret { return .secret(try HMACKey(secret: Array(secret.contents.utf8))) }
             if let json = signIn.jwks { return .fixed(try KeySet(json: json)) }
@@ -105,6 +101,7 @@ struct AccessPart: Sendable {
                 "External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET."
             )
         }
-        return .remote(RemoteKeySet(url: url, http: http, time: time))
+        let gauge = process.metrics.auth?.makeKeySetGauge()
+        return .remote(RemoteKeySet(url: url, http: process.http, time: process.time, fetchGauge: gauge))
     }
 }

@@ -9,8 +9,7 @@ import TocsinHTTP
 struct FrontPart: Sendable {
     let health: Health
     let server: HTTPServer<TocsinGraphQL>
-    /// What GraphQL and sockets count.
-    let metrics: [any MetricSource]
+    let metrics: ServerMetrics
     private let settings: Settings.Server
     private let logger: Logger
 
@@ -28,6 +27,7 @@ struct FrontPart: Sendable {
         let (limits, time) = (process.settings.limits, process.time)
         (settings, logger) = (process.settings.server, process.logger)
         health = Health(store: store.store, providers: push.providers, cluster: cluster)
+        metrics = ServerMetrics(process, health: health)
         let service = TocsinGraphQL(
             executor: declarations.executor,
             feed: api.feed,
@@ -37,20 +37,28 @@ struct FrontPart: Sendable {
             revoked: access.revoked,
             settle: cluster?.settle,
             documents: declarations.documents,
-            rates: RequestRates(perSecond: limits.ratePerSecond, burst: limits.rateBurst, time: time),
+            rates: RequestRates(
+                perSecond: limits.ratePerSecond,
+                burst: limits.rateBurst,
+                time: time,
+                refused: process.metrics.auth?.limited[.owner]
+            ),
             refusedTokens: refusedTokens
         )
         var front = process.settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         front.cookies = signIn.cookies
+        (front.metrics, front.loopLag) = (process.metrics.http, process.metrics.loopLag)
         let auth = AuthPaths(
             signIn: signIn,
             authenticator: access.authenticator,
             report: api.services.report,
             time: time
         )
-        let routes = gateway.httpRoutes + ClientFiles.routes + auth.routes
+        let routes =
+            gateway.httpRoutes.map { $0.labelled(.rest) } + ClientFiles.routes.map { $0.labelled(.console) }
+            + auth.routes.map { $0.labelled(.auth) } + process.metrics.routes(for: service)
         let server: HTTPServer<TocsinGraphQL> = HTTPServer(
             HTTPServer.Content(service: service, health: health, routes: routes),
             settings: front,
@@ -58,7 +66,10 @@ struct FrontPart: Sendable {
             now: { time.now().milliseconds }
         )
         self.server = server
-        metrics = [service, server.sockets]
+        process.metrics.add(metrics)
+        process.metrics.add(CertificateMetrics { server.certificateEnd })
+        process.metrics.add(service)
+        process.metrics.add(server.sockets)
         // Told again once the list knows of it: what comes before finds nobody.
         store.hub.add(hearing: .accessEnded) { _ in server.accessHasEnded() }
     }

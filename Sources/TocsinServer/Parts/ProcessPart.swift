@@ -18,6 +18,7 @@ struct ProcessPart: Sendable {
     let sealer: KeySealer
     /// Makes ordinary outgoing calls.
     let http: CurlClient
+    let metrics: MetricsPart
 
     /// Begins the log and reads or makes the server's key; nothing of the data is opened.
     init(_ settings: Settings, log: LogOutput) throws(StartError) {
@@ -47,6 +48,7 @@ struct ProcessPart: Sendable {
         if let lack = ProcessLimits.raiseOpenFiles(for: settings.limits.connections) { logger.warning("\(lack)") }
         serverKey = try data.serverKey()
         sealer = KeySealer(serverKey)
+        metrics = MetricsPart(settings, time: time)
         http = CurlClient(caFile: settings.push.caPath)
     }
 }

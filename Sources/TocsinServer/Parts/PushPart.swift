@@ -5,6 +5,7 @@ import NIOPosix
 import TocsinAPI
 import TocsinAuth
 import TocsinCore
+import TocsinHTTP
 import TocsinHTTP2
 import TocsinPush
 
@@ -16,8 +17,6 @@ struct PushPart: Sendable {
     let categories: [NotificationCategory]
     /// Every provider there is, and whether it has credentials.
     let providers: [(name: String, isConfigured: Bool)]
-    /// What waits for the outboxes of all nodes.
-    let backlog = BacklogMetrics()
     private let transport: HTTP2Transport
     private let loops: MultiThreadedEventLoopGroup
 
@@ -26,6 +25,7 @@ struct PushPart: Sendable {
         let reading = try Declarations.categories(path: settings.server.categoriesPath)
         categories = reading.categories
         loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        process.metrics.loopLag.watch(loops.makeIterator(), as: "push")
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
             transportSettings.maximumConnections = settings.push.connections
@@ -66,12 +66,13 @@ struct PushPart: Sendable {
             report: { PushLog.write($0, to: logger) }
         )
         (self.outbox, self.webhooks) = (outbox, webhooks)
+        process.metrics.add(outbox)
+        process.metrics.add(transport)
+        let (backlog, time) = (BacklogMetrics(), process.time)
+        process.metrics.refresh?.add { reader throws(StoreError) in try backlog.families(reader, at: time.now()) }
         store.hub.add(hearing: [.outboxFilled, .deviceEnded, .pushesUnwanted]) { Self.tell(outbox, of: $0) }
         store.hub.add(hearing: .webhooksFilled) { _ in webhooks.wake() }
     }
-
-    /// What pushes, and the connections they go over, count.
-    var metrics: [any MetricSource] { [outbox, transport] }
 
     /// What explanations of deliveries ask.
     var forecast: any PushForecast { outbox }

@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import TocsinAPI
 import TocsinAuth
 import TocsinCore
@@ -36,6 +37,7 @@ struct StorePart: Sendable {
                 identifiers: process.identifiers,
                 at: time.now()
             ),
+            metrics: process.metrics.store,
             diagnostics: { logger.error("the database failed", metadata: ["reason": "\($0)"]) },
             observer: { events in
                 commits.note(events)
@@ -66,6 +68,13 @@ struct StorePart: Sendable {
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         isPrepared = try await preparation.begin()
+        process.metrics.add(commits)
+        process.metrics.add(store)
+        process.metrics.add(process.data.database.metrics)
+        process.metrics.refresh?.connect(store)
+        process.metrics.refresh?.add { reader throws(StoreError) in
+            [.gauge("tocsin_sessions", "People's sessions that are good", try reader.sessionCount(at: time.now()))]
+        }
     }
 
     private static func observer(_ process: ProcessPart, _ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {

@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import TocsinAPI
 import TocsinCore
 import TocsinPush
@@ -9,11 +10,16 @@ struct UpkeepPart: Sendable {
     private let time: any TimeSource
     /// Held by the node whose turn it is; nil where there is only one node.
     private let lease: LeaderLease?
+    private let jobs: JobMetrics
+    private let held: Gauge
+    /// What only the database knows, for those who scrape.
+    private let refresh: MetricsRefresh?
     private let logger: Logger
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema, cluster: Cluster?) {
         let (settings, time, logger) = (process.settings, process.time, process.logger)
         (self.time, self.logger) = (time, logger)
+        (jobs, refresh) = (process.metrics.jobs, process.metrics.refresh)
         let keptSeconds = Double(settings.push.keptDays) * 86_400
         var tasks = [
             TombstoneReaper(environment: store.environment, models: schema.models).task,
@@ -36,20 +42,27 @@ struct UpkeepPart: Sendable {
         if !store.webhooks.isEmpty { tasks.append(WebhookEventReaper(store: store.store, time: time).task) }
         if cluster != nil { tasks.append(JournalReaper(store: store.store, time: time).task) }
         self.tasks = tasks
-        lease = cluster?.lease("upkeep")
+        held = process.metrics.duties[.upkeep]
+        lease = cluster?.lease(.upkeep, held: held)
     }
 
     /// Works until it is cancelled.
     func run() async {
-        guard let lease else { return await runTasks() }
+        guard let lease else {
+            held.set(1)
+            return await runTasks()
+        }
         await lease.run { await runTasks() }
     }
 
     private func runTasks() async {
         await withDiscardingTaskGroup { group in
+            if let refresh { group.addTask { await refresh.run() } }
             for task in tasks {
                 group.addTask {
-                    await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+                    await task.run(by: time, counting: jobs) {
+                        logger.error("\(task.failure)", metadata: ["reason": "\($0)"])
+                    }
                 }
             }
         }

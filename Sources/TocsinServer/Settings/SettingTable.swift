@@ -115,6 +115,11 @@ package enum SettingTable {
             \.server.logsDeliveries,
             "Whether each delivery has a line in the log, at level debug, with a keyed hash of the token."
         ),
+        .flag(
+            "metrics",
+            \.server.measures,
+            "Whether figures are counted and served at /metrics; false is there to measure what that costs."
+        ),
         .metricsTopics,
         .list(
             "allowed-origins",

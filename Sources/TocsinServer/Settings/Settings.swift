@@ -108,6 +108,8 @@ package struct Settings: Sendable, Hashable {
         package var logLevel = "info"
         /// Whether the log has a line for each delivery, at level debug.
         package var logsDeliveries = false
+        /// Whether figures are counted and served at `/metrics`.
+        package var measures = true
         /// Ids of topics whose messages are counted for each of them.
         package var metricsTopics: [String] = []
         /// Origins whose pages may open sockets and, if any is listed, read answers.

@@ -46,7 +46,8 @@ final class ProviderSessions: Sendable {
             publicAddress: address,
             sealer: process.sealer,
             http: process.http,
-            time: process.time
+            time: process.time,
+            metrics: process.metrics.auth
         )
         (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1000))
     }

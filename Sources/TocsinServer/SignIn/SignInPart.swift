@@ -31,7 +31,8 @@ struct SignInPart: Sendable {
             passwords: store.environment.passwords ?? PasswordGate(),
             decoy: PasswordHash.decoy,
             takesPasswords: settings.signIn.takesPasswords,
-            refusals: refusals
+            refusals: refusals,
+            metrics: process.metrics.auth
         )
         sessions = SessionService(environment: store.environment, limits: limits, secrets: secrets)
         setup = SetupService(environment: store.environment, secrets: secrets, refusals: refusals)

@@ -44,10 +44,13 @@ package struct JournalListeners: Sendable {
 
 /// What the registry says of other nodes that live.
 package struct JournalPeers: Sendable, Hashable {
-    /// Whether there is one.
-    package var areThere = false
+    /// How many there are.
+    package var count = 0
     /// Whether somebody listens to deliveries there.
     package var wantDeliveries = false
+
+    /// Whether there is one.
+    package var areThere: Bool { count > 0 }
 }
 
 /// How a reader of the journal behaves.
@@ -73,6 +76,8 @@ package struct JournalStatus: Sendable, Hashable {
     package var rows = 0
     /// How old the oldest row was that the last look with any found.
     package var lagMilliseconds: Int64 = 0
+    /// When that look was, in the database's time.
+    package var foundAt: Timestamp?
     /// When it last looked, in the database's time.
     package var lookedAt: Timestamp?
 

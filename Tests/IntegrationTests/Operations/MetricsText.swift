@@ -1,0 +1,54 @@
+/// What `/metrics` answered, read as Prometheus reads it.
+struct MetricsText {
+    struct Family {
+        var type = ""
+        var help = ""
+        var labels: [String] = []
+        var series = 0
+    }
+
+    private(set) var families: [(name: String, family: Family)] = []
+    /// By name and labels as they are written.
+    private(set) var values: [String: Double] = [:]
+
+    init(_ text: String) throws {
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 3)
+            switch (words.first, words.dropFirst().first) {
+            case ("#", "HELP"): families.append((String(words[2]), Family(help: String(words[3]))))
+            case ("#", "TYPE"): families[families.count - 1].family.type = String(words[3])
+            default: try take(line)
+            }
+        }
+    }
+
+    subscript(series: String) -> Double? { values[series] }
+
+    private mutating func take(_ line: Substring) throws {
+        guard let space = line.lastIndex(of: " "), let value = Double(line[line.index(after: space)...]),
+            !families.isEmpty
+        else { throw HarnessFailure("This is no sample: \(line)") }
+        let series = line[..<space]
+        values[String(series)] = value
+        families[families.count - 1].family.series += 1
+        guard let brace = series.firstIndex(of: "{") else { return }
+        let labels = series[series.index(after: brace)...].dropLast().split(separator: "\",").compactMap { label in
+            label.split(separator: "=").first.map(String.init)
+        }
+        families[families.count - 1].family.labels = labels.filter { $0 != "le" }
+    }
+}
+
+extension Installation {
+    /// A token that reads metrics and nothing else.
+    func makeMetricsToken(user: String) async throws -> String {
+        try await makeToken(user: user, ["--scope", "metrics"])
+    }
+
+    /// What `/metrics` says now.
+    func metrics(_ token: String) async throws -> MetricsText {
+        let answer = try await http("/metrics", token: token)
+        guard answer.status == 200 else { throw HarnessFailure("/metrics: \(answer.status), \(answer.body)") }
+        return try MetricsText(answer.body)
+    }
+}
