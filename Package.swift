@@ -188,11 +188,14 @@ let package = Package(
         ),
         tests(
             "TocsinStoreTests",
-            ["Encodings", "TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
+            ["Encodings", "Metrics", "TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
         ),
         tests(
             "TocsinAuthTests",
-            ["Encodings", "JSON", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite", "TocsinStore"]
+            [
+                "Encodings", "JSON", "Metrics", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite",
+                "TocsinStore",
+            ]
         ),
         tests(
             "TocsinHTTPTests",

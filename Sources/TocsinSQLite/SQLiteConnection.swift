@@ -102,7 +102,7 @@ final class SQLiteConnection: SQLConnection {
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Has this called after each commit, with the log's pages, in place of SQLite's own checkpoint.
+    /// Has this called after each commit, with the log's pages, in place of SQLite's checkpoint.
     func setLogHook(
         _ hook:
             @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32,

@@ -33,15 +33,16 @@ struct CountingTests {
     @Test("a value falls into the bucket whose bound it does not pass")
     func bucketsIncludeTheirBounds() {
         let histogram = Histogram(bounds: [1, 2])
-        for seconds in [0.5, 1, 1.5, 2, 2.5, .infinity] { histogram.record(seconds: seconds) }
+        for seconds: Double in [0.5, 1, 1.5, 2, 2.5, 1e9] { histogram.record(seconds: seconds) }
         #expect(histogram.snapshot.counts == [2, 2, 2])
     }
 
-    @Test("what is no length of time counts as 0", arguments: [-1, -.infinity, Double.nan])
+    @Test("what is no length of time counts as 0", arguments: [-1.0, -Double.infinity, Double.nan])
     func oddValues(seconds: Double) {
         let histogram = Histogram(bounds: [1])
         histogram.record(seconds: seconds)
-        #expect(histogram.snapshot == HistogramSnapshot(bounds: [1], counts: [1, 0], sum: 0))
+        #expect(histogram.snapshot.counts == [1, 0])
+        #expect(histogram.snapshot.sum == 0)
     }
 
     @Test("durations and sizes are recorded in seconds and as they are")

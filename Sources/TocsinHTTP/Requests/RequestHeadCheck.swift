@@ -192,6 +192,9 @@ extension HTTPRefusal {
         case .invalidMethod: message = "This method is unknown."
         default: message = "The request is not well-formed HTTP/1.1."
         }
-        return HTTPRefusal(.badRequest, message, .badRequest)
+        var refusal = HTTPRefusal(.badRequest, message, .badRequest)
+        // An impossible Transfer-Encoding is told as unknown.
+        refusal.isAmbiguous = [.invalidContentLength, .unexpectedContentLength, .unknown].contains(error)
+        return refusal
     }
 }

@@ -48,7 +48,12 @@ struct MetricsPageTests {
     private static let head = ["", "| Series | Type | Labels | Means |", "|---|---|---|---|"]
 
     private static func row(_ name: String, _ family: MetricsText.Family) -> String {
-        let labels = family.labels.isEmpty ? "–" : family.labels.joined(separator: ", ")
-        return "| `\(name)` | \(family.type) | \(labels) | \(family.help) |"
+        // What is always there as a whole is listed; gauges and requests come and go.
+        let isWhole = family.type != "gauge" && !name.hasPrefix("http_")
+        let labels = family.labels.map { label in
+            isWhole ? "\(label.name) (\(label.values.joined(separator: " ")))" : label.name
+        }
+        let cell = labels.isEmpty ? "–" : labels.joined(separator: ", ")
+        return "| `\(name)` | \(family.type) | \(cell) | \(family.help) |"
     }
 }

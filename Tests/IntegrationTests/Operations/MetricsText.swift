@@ -3,8 +3,17 @@ struct MetricsText {
     struct Family {
         var type = ""
         var help = ""
-        var labels: [String] = []
+        /// The labels' names, and the values that were seen of each.
+        var labels: [(name: String, values: [String])] = []
         var series = 0
+
+        mutating func note(_ label: String, _ value: String) {
+            guard let index = labels.firstIndex(where: { $0.name == label }) else {
+                labels.append((label, [value]))
+                return
+            }
+            if !labels[index].values.contains(value) { labels[index].values.append(value) }
+        }
     }
 
     private(set) var families: [(name: String, family: Family)] = []
@@ -32,10 +41,11 @@ struct MetricsText {
         values[String(series)] = value
         families[families.count - 1].family.series += 1
         guard let brace = series.firstIndex(of: "{") else { return }
-        let labels = series[series.index(after: brace)...].dropLast().split(separator: "\",").compactMap { label in
-            label.split(separator: "=").first.map(String.init)
+        for label in series[series.index(after: brace)...].dropLast(2).split(separator: "\",") {
+            let pair = label.split(separator: "=\"", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard pair.count == 2, pair[0] != "le" else { continue }
+            families[families.count - 1].family.note(pair[0], pair[1])
         }
-        families[families.count - 1].family.labels = labels.filter { $0 != "le" }
     }
 }
 

@@ -337,10 +337,10 @@ struct WebhookWorkerTests {
         try await scene.running { _ in
             try await scene.untilTrue { try await scene.waiting().map(\.status) == [.dead] }
             let reaper = WebhookEventReaper(store: scene.store, time: scene.time)
-            try await reaper.runOnce()
+            _ = try await reaper.runOnce()
             #expect(try await scene.waiting().count == 1)
             scene.time.advance(seconds: 8 * 86_400)
-            try await reaper.runOnce()
+            _ = try await reaper.runOnce()
             #expect(try await scene.waiting().isEmpty)
         }
     }
