@@ -132,7 +132,9 @@ public struct PlanCacheStatistics: Sendable, Hashable {
     public init() {}
 }
 
-/// The figures of a cache. Those that are changed under its lock alone are stored, not added to.
+/// The figures of a cache.
+///
+/// Those that are changed under its lock alone are stored, not added to.
 private final class Tally: Sendable {
     private let hits = Atomic(0)
     private let misses = Atomic(0)

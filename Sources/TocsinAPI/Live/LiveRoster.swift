@@ -43,7 +43,9 @@ struct LiveRoster: Sendable {
     }
 
     /// Hands each member those of the responses it wants; event and response stand at the same
-    /// index. Tells `watch` when all of them have been written to.
+    /// index.
+    ///
+    /// Tells `watch` when all of them have been written to.
     func deliver(_ responses: [SharedResponse], of events: ArraySlice<LiveEvent>, _ watch: TurnWatch?) {
         let all = UInt64.max >> UInt64(Self.maximumEvents - events.count)
         let wanted = members.map { $0.wants(events) }

@@ -1,8 +1,9 @@
 import TocsinCore
 
 private enum SQL {
-    /// A walk along the index of what is due, with each device looked up by its key. `PushService`
-    /// tells by the same marks who reaches a device.
+    /// A walk along the index of what is due, with each device looked up by its key.
+    ///
+    /// `PushService` tells by the same marks who reaches a device.
     static let due = """
         SELECT d.platform, CASE WHEN d.kind = 'fid' OR d.token LIKE '%:%' THEN 1 ELSE 0 END,
             CASE WHEN d.token LIKE '{%' THEN 1 ELSE 0 END, count(*), min(w.next_attempt_at)
