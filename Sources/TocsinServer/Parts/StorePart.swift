@@ -78,7 +78,8 @@ struct StorePart: Sendable {
     }
 
     private static func observer(_ process: ProcessPart, _ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {
-        process.node?.observer(hub) ?? { hub.publish($0) }
+        if let node = process.node { return node.observer(hub) }
+        return { events in hub.publish(events) }
     }
 
     /// Prepares the data if its database was away at the start; returns when that is done.
