@@ -35,8 +35,8 @@ final class PairCounters: Sendable {
     var samples: [MetricSample] { all.map { MetricSample(labels: $0.labels, .integer($0.counter.value)) } }
 }
 
-/// The answers that are counted apart: the words of the answer tables (`APNsAnswers`, `FCMAnswers`),
-/// under the statuses that their providers send them with.
+/// The answers that are counted apart: the words of `APNsAnswers` and `FCMAnswers`, under the
+/// statuses that their providers send them with.
 ///
 /// Browsers' push services and webhooks are named by clients and operators, so words of theirs are
 /// never taken.

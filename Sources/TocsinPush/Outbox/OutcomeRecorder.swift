@@ -111,8 +111,8 @@ struct OutcomeRecorder: Sendable {
         return chosen
     }
 
-    /// Takes back that a device was retired for a token that fits nothing, when it turns out that no
-    /// token fits; false where it was not retired so any more.
+    /// Takes back that a device was retired for a token that fits nothing, when it turns out that
+    /// no token fits; false where it was not retired so any more.
     private static func restore(
         _ delivery: Delivery,
         now: Timestamp,

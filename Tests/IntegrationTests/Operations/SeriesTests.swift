@@ -81,7 +81,7 @@ struct SeriesTests {
             let turns = after[#"tocsin_commit_to_socket_seconds_count{hop="same"}"#] ?? 0
             #expect((1...5).contains(turns))
             #expect(after[#"tocsin_live_group_members_bucket{le="1.0"}"#] == turns)
-            // The clients saw all that these measure, and more: the sums stay below, whatever the load.
+            // The clients saw all that these measure, and more: the sums stay below.
             let publishes = [
                 "created", "repeated", "conflict",
             ].map { after["tocsin_publish_duration_seconds_sum{result=\"\($0)\"}"] ?? 0 }.reduce(0, +)
