@@ -7,6 +7,11 @@ let hasNATS =
     ProcessInfo.processInfo.environment["TOCSIN_NATS"] != "0"
     && ["/usr/include", "/usr/local/include"].contains { FileManager.default.fileExists(atPath: $0 + "/nats/nats.h") }
 
+/// The commit that `tocsin --version` tells, from the scripts that build releases; only its file of C depends on it.
+let commit: [CSetting] = ProcessInfo.processInfo.environment["TOCSIN_COMMIT"]
+    .filter { !$0.isEmpty && $0.utf8.count <= 64 && $0.allSatisfy { "0123456789abcdef-dirty".contains($0) } }
+    .map { [.define("TOCSIN_COMMIT", to: $0)] } ?? []
+
 /// One set of compiler settings for every target.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -90,7 +95,7 @@ let package = Package(
         .target(
             name: "TocsinServer",
             dependencies: [
-                "CCurl", "CMalloc", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth",
+                "CBuild", "CCurl", "CMalloc", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth",
                 "TocsinCore",
                 "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore",
                 httpTypes, nio("NIOCore"), nio("NIOPosix"), logging, .product(name: "TOMLKit", package: "TOMLKit"),
@@ -131,6 +136,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CBuild", cSettings: commit),
         // Foreign libraries, fenced in
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import TocsinAPI
 import TocsinServer
 
 /// The command line: one file a command.
@@ -13,7 +12,7 @@ struct Tocsin: AsyncParsableCommand {
             `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage it.
             Exit codes: 0 done, 1 failed, 2 wrong use.
             """,
-        version: ServerInfo.version,
+        version: BuildInfo.text,
         groupedSubcommands: [
             CommandGroup(
                 name: "Server",

@@ -32,8 +32,8 @@ enum AllowedImports {
         "TocsinNATS": ["CNATS", "Glibc", "TocsinCore"],
         // Products
         "TocsinServer": nio.union([
-            "CCurl", "CMalloc", "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes", "JSON", "Logging",
-            "TOMLKit",
+            "CBuild", "CCurl", "CMalloc", "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes", "JSON",
+            "Logging", "TOMLKit",
             "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinNATS", "TocsinPostgres",
             "TocsinPush", "TocsinSQLite", "TocsinStore",
         ]),
