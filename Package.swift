@@ -8,9 +8,11 @@ let hasNATS =
     && ["/usr/include", "/usr/local/include"].contains { FileManager.default.fileExists(atPath: $0 + "/nats/nats.h") }
 
 /// The commit that `tocsin --version` tells, from the scripts that build releases; only its file of C depends on it.
-let commit: [CSetting] = ProcessInfo.processInfo.environment["TOCSIN_COMMIT"]
-    .filter { !$0.isEmpty && $0.utf8.count <= 64 && $0.allSatisfy { "0123456789abcdef-dirty".contains($0) } }
-    .map { [.define("TOCSIN_COMMIT", to: $0)] } ?? []
+let commitText = ProcessInfo.processInfo.environment["TOCSIN_COMMIT"] ?? ""
+let isCommit =
+    !commitText.isEmpty && commitText.utf8.count <= 64
+    && commitText.allSatisfy { "0123456789abcdef-dirty".contains($0) }
+let commit: [CSetting] = isCommit ? [.define("TOCSIN_COMMIT", to: commitText)] : []
 
 /// One set of compiler settings for every target.
 let settings: [SwiftSetting] = [
@@ -95,7 +97,8 @@ let package = Package(
         .target(
             name: "TocsinServer",
             dependencies: [
-                "CBuild", "CCurl", "CMalloc", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth",
+                "CBuild", "CCurl", "CMalloc", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI",
+                "TocsinAuth",
                 "TocsinCore",
                 "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore",
                 httpTypes, nio("NIOCore"), nio("NIOPosix"), logging, .product(name: "TOMLKit", package: "TOMLKit"),
