@@ -23,6 +23,9 @@ step "Checking the format"
 swift format lint --strict --recursive Package.swift Sources Tests ||
     give_up "The format differs. \`swift format --in-place --recursive Package.swift Sources Tests\` mends most of it."
 
+step "Judging the units of systemd"
+scripts/units.sh || give_up "A unit is not as it should be; the lines above say why."
+
 step "Building"
 swift build --build-tests || give_up "The build failed; the lines above say why."
 

@@ -30,6 +30,7 @@ package final class Application: Sendable {
     private let timers: TimerPart
     private let audit: ServerAudit
     private let front: FrontPart
+    private let notifier: ServiceNotifier
     /// What runs from start to stop.
     private let work = Mutex<Task<Void, Never>?>(nil)
     /// Tells the set-up code, once the address is known.
@@ -39,13 +40,24 @@ package final class Application: Sendable {
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
     ///
-    /// `ownDocuments` are those of this program's own client, trusted without being declared.
-    package init(settings: Settings, log: LogOutput, ownDocuments: [String] = []) async throws(StartError) {
-        process = try ProcessPart(settings, log: log)
+    /// `ownDocuments` are those of this program's own client, trusted without being declared. The
+    /// service manager is told of the start, and `sockets` are what it has opened.
+    package init(
+        settings: Settings,
+        log: LogOutput,
+        ownDocuments: [String] = [],
+        notifier: ServiceNotifier = ServiceNotifier(),
+        sockets: ActivatedSockets = ActivatedSockets()
+    ) async throws(StartError) {
+        self.notifier = notifier
+        let process = try ProcessPart(settings, log: log)
+        self.process = process
         // Before the data is touched: a start that fails here has migrated nothing.
         let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
         declarations.log(to: process.logger)
         let schema = declarations.schema
+        let hold = notifier.holdStart(because: "opening the database", time: process.time)
+        defer { hold.cancel() }
         store = try await StorePart(process, schema: schema)
         signIn = SignInPart(process, store: store)
         access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
@@ -64,7 +76,8 @@ package final class Application: Sendable {
             api: api,
             cluster: cluster,
             declarations: declarations,
-            refusedTokens: audit.refusedTokens
+            refusedTokens: audit.refusedTokens,
+            sockets: sockets
         )
     }
 
@@ -85,6 +98,7 @@ package final class Application: Sendable {
                 )
             }
         }
+        notifier.ready()
         return address
     }
 
@@ -92,6 +106,7 @@ package final class Application: Sendable {
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
         let (timers, audit, signIn) = (timers, audit, signIn)
+        let reports = serviceReports
         await withDiscardingTaskGroup { group in
             group.addTask {
                 await store.prepare()
@@ -108,13 +123,28 @@ package final class Application: Sendable {
             group.addTask { await upkeep.run() }
             group.addTask { await timers.run() }
             group.addTask { await audit.run() }
+            group.addTask { await reports.run() }
             if let cluster { group.addTask { await cluster.run() } }
         }
     }
 
+    private var serviceReports: ServiceReports {
+        let (health, server, store) = (front.health, front.server, store.store)
+        return ServiceReports(
+            notifier: notifier,
+            time: process.time,
+            isLive: { health.isLive },
+            status: { "\(server.connectionCount) connections, \(store.statistics.waitingWrites) writes waiting" }
+        )
+    }
+
     /// Takes the files of TLS anew, all or nothing: connections from now on see the new
     /// certificate, those that are open go on as they are.
-    package func reload() { front.reload() }
+    package func reload() {
+        notifier.reloading()
+        front.reload()
+        notifier.ready()
+    }
 
     /// Stops in order: not ready, no new connections and claims; requests in flight end, sockets
     /// are told, pushes under way are awaited; then the database is closed.
@@ -125,6 +155,7 @@ package final class Application: Sendable {
     /// process.
     package func stop() async {
         process.logger.info("stopping")
+        notifier.stopping()
         front.health.stop()
         let grace = Int(process.settings.server.stopSeconds)
         process.data.database.giveUp(afterSeconds: grace + Self.databaseSeconds)

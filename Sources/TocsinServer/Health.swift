@@ -20,6 +20,9 @@ final class Health: HealthReporting, Sendable {
     /// From now on the server is not ready for new requests.
     func stop() { isStopping.store(true, ordering: .relaxed) }
 
+    /// What `/livez` says.
+    var isLive: Bool { live().status == .ok }
+
     func live() -> HealthReport { report(.ok, ["status": "ok"]) }
 
     func ready() async -> HealthReport {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Logging
 import TocsinServer
 
@@ -31,8 +32,8 @@ struct ServeCommand: AsyncParsableCommand {
         defer { log.flush(within: .seconds(2)) }
         for warning in loaded.warnings { log.write(Array("tocsin: warning: \(warning)\n".utf8)) }
         let application: Application
-        do {
-            application = try await Application(settings: loaded.settings, log: log, ownDocuments: CommandDocuments.all)
+        do throws(StartError) {
+            application = try await Self.makeApplication(loaded.settings, log)
         } catch {
             throw CommandFailure(error.description)
         }
@@ -58,5 +59,19 @@ struct ServeCommand: AsyncParsableCommand {
             group.cancelAll()
         }
         await application.stop()
+    }
+
+    /// The server, with what systemd or its like has opened for it and wants to hear.
+    private static func makeApplication(_ settings: Settings, _ log: LogOutput) async throws(StartError) -> Application
+    {
+        let environment = ProcessInfo.processInfo.environment
+        let notifier = ServiceNotifier(environment: environment) { log.write(Array("tocsin: warning: \($0)\n".utf8)) }
+        return try await Application(
+            settings: settings,
+            log: log,
+            ownDocuments: CommandDocuments.all,
+            notifier: notifier,
+            sockets: try ActivatedSockets(environment: environment)
+        )
     }
 }

@@ -90,7 +90,11 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         try loadTLS()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: settings.threads)
         do {
-            let listener = try await makeBootstrap(group).bind(host: settings.host, port: settings.port).get()
+            let bootstrap = makeBootstrap(group)
+            let listener =
+                if let socket = settings.listeningSocket { try await bootstrap.withBoundSocket(socket).get() } else {
+                    try await bootstrap.bind(host: settings.host, port: settings.port).get()
+                }
             state.withLock { $0 = .listening(listener, group) }
             // Ends with its loop.
             listener.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [parts] _ in

@@ -7,6 +7,8 @@ package struct HTTPServerSettings: Sendable {
     package var host = "127.0.0.1"
     /// The port to listen on; 0 takes a free one.
     package var port = 0
+    /// A socket that listens already, in place of this address and port; it is closed at the stop.
+    package var listeningSocket: Int32?
     /// The certificate and its key; `nil` serves plain text.
     package var tls: TLSFiles?
     /// How many threads serve connections.

@@ -20,7 +20,8 @@ struct FrontPart: Sendable {
         api: APIPart,
         cluster: Cluster?,
         declarations: Declarations,
-        refusedTokens: RefusedTokens
+        refusedTokens: RefusedTokens,
+        sockets: ActivatedSockets
     ) {
         let (limits, time) = (process.settings.limits, process.time)
         (settings, logger) = (process.settings.server, process.logger)
@@ -41,6 +42,7 @@ struct FrontPart: Sendable {
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         front.cookies = signIn.cookies
+        front.listeningSocket = sockets.take(name: "http")
         let auth = AuthPaths(
             signIn: signIn,
             authenticator: access.authenticator,

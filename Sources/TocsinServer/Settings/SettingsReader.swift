@@ -130,8 +130,23 @@ struct SettingsDraft {
         for variable in definition.fileVariables {
             found.append(contents(of: environment[variable], name: variable))
         }
+        if let path = credential(definition) {
+            found.append(contents(of: path, name: "the credential \(definition.variable)"))
+        }
         return found.compactMap(\.self)
     }
+
+    /// A secret that the service manager hands over in a file of the variable's name
+    /// (systemd's `LoadCredential=`): it is one more `VARIABLE_FILE`.
+    private func credential(_ definition: SettingDefinition) -> String? {
+        guard definition.isSecret, let folder = environment[Self.credentialsVariable], folder.hasPrefix("/") else {
+            return nil
+        }
+        let path = folder + "/" + definition.variable
+        return files.exists(path) ? path : nil
+    }
+
+    private static let credentialsVariable = "CREDENTIALS_DIRECTORY"
 
     private mutating func fileCandidates(_ definition: SettingDefinition) -> [Candidate] {
         guard let file else { return [] }
