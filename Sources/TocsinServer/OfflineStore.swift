@@ -133,12 +133,14 @@ package struct OfflineStore: Sendable {
         return first.id
     }
 
-    /// One line a migration: number, name, and when it was applied.
+    /// One line a migration: number, name, and when it was applied; of one that waits, whether
+    /// older programs can go on after it.
     package func migrations() async throws(ServiceError) -> [String] {
         do {
             return try await store.migrationStatus().map { migration in
                 "\(migration.number) \(migration.name) "
                     + (migration.appliedAt.map { "applied \($0.iso8601)" } ?? "not applied")
+                    + (migration.appliedAt == nil && migration.isAdditive == false ? ", not additive" : "")
             }
         } catch {
             throw ServiceError(error)

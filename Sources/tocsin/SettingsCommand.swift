@@ -7,7 +7,7 @@ struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
         abstract: "Show the effective settings, secrets masked.",
-        subcommands: [Show.self, Check.self],
+        subcommands: [Show.self, Check.self, Example.self, Manual.self],
         defaultSubcommand: Show.self
     )
 

@@ -47,6 +47,25 @@ package enum SettingsReport {
         }.joined()
     }
 
+    /// A settings file in TOML with every setting commented out, as an installation begins with it;
+    /// what has no default stands with an empty value, which counts as not set.
+    package static func example() -> String {
+        """
+        # Settings of Tocsin. Each line below shows a default: remove its # to change it.
+        # Check the file with `tocsin settings check --config FILE`, then restart the server.
+        # A flag wins over the environment, the environment over this file.
+
+        """
+            + SettingTable.groups.map { group in
+                "\n## \(group.title)\n"
+                    + group.definitions.map { definition in
+                        let unit = definition.unit.map { " In \($0)." } ?? ""
+                        return
+                            "\n# \(definition.help)\(unit)\n#\(definition.key) = \(quoted(definition.defaultText ?? ""))\n"
+                    }.joined()
+            }.joined()
+    }
+
     /// The part of the manual page that lists the settings, in roff.
     package static func manual() -> String {
         ".SH SETTINGS\n"
@@ -55,7 +74,8 @@ package enum SettingsReport {
                     + group.definitions.map { definition in
                         let value = definition.defaultText.map { " Default: \($0)." } ?? ""
                         let unit = definition.unit.map { " In \($0)." } ?? ""
-                        let names = [definition.flag, definition.variable] + definition.aliases.map(\.variable)
+                        let names =
+                            [definition.key, definition.flag, definition.variable] + definition.aliases.map(\.variable)
                         return ".TP\n.B " + roff((names + definition.fileVariables).joined(separator: ", ")) + "\n"
                             + roff(definition.help + unit + value) + "\n"
                     }.joined()

@@ -72,8 +72,14 @@ package struct Migrator {
         let applied = try hasTable() ? try self.applied() : []
         let moments = Dictionary(applied.map { ($0.number, $0.moment) }, uniquingKeysWith: { first, _ in first })
         let unknown = applied.filter { $0.number > migrations.count }
-        return migrations.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: moments[$0.number]) }
-            + unknown.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: $0.moment) }
+        return migrations.map {
+            MigrationStatus(
+                number: $0.number,
+                name: $0.name,
+                appliedAt: moments[$0.number],
+                isAdditive: $0.isAdditive
+            )
+        } + unknown.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: $0.moment) }
     }
 
     private func createTable() throws(StoreError) {

@@ -28,6 +28,21 @@ struct SettingsReportTests {
         #expect(json["node"]?["value"]?.isNull == true)
     }
 
+    @Test("the example has every setting, and changes nothing with or without its signs of comment")
+    func example() throws {
+        let text = SettingsReport.example()
+        for definition in SettingTable.all { #expect(text.contains("\n#\(definition.key) = ")) }
+        let bare = text.split(separator: "\n").map { line in
+            line.hasPrefix("#") && !line.hasPrefix("# ") && !line.hasPrefix("##") ? line.dropFirst() : line
+        }.joined(separator: "\n")
+        let defaults = try read().settings
+        for file in [text, bare] {
+            let reading = try read(flags: ["config": "t.toml"], files: TestFiles.make(["t.toml": file]))
+            #expect(reading.settings == defaults)
+            #expect(reading.warnings.isEmpty)
+        }
+    }
+
     @Test("the manual page has every flag, and no line that roff would take for a command")
     func manual() {
         let page = SettingsReport.manual()
