@@ -112,7 +112,7 @@ make_root() {
     packages=$(libraries | paste -sd ,)
     [ -n "$packages" ] || give_up "The libraries of $binary belong to no package; the image is made on Debian."
     step "Taking libraries from Debian"
-    mmdebstrap --quiet --variant=extract --mode="$([ "$(id -u)" -eq 0 ] && echo root || echo unshare)" \
+    mmdebstrap --quiet --variant=extract --mode="$([ "$(id -u)" -eq 0 ] && echo root || echo chrootless)" \
         --include="$packages,ca-certificates,tzdata" \
         --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \

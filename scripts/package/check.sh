@@ -150,8 +150,16 @@ as_plain() {
     if [ "$(id -u)" -ne 0 ]; then "$@"; else setpriv --reuid 65534 --regid 65534 --clear-groups -- env HOME="$plain" "$@"; fi
 }
 
+# Runs the unpacked image's program with a read-only root, as its user, without any right: in_image ARGUMENT…
+in_image() {
+    as_plain bwrap --unshare-user --unshare-pid --uid 65532 --gid 65532 --ro-bind "$plain/bundle/rootfs" / \
+        --bind "$plain/data" /data --proc /proc --dev /dev --tmpfs /tmp --clearenv \
+        --setenv TOCSIN_DATA_DIR /data --setenv TOCSIN_HOST 127.0.0.1 --setenv TOCSIN_PORT 0 \
+        /usr/bin/tocsin "$@"
+}
+
 check_image() {
-    local first size pid port
+    local first size pid address token
     make_image "$work/check/oci-a"
     first=$digest
     make_image "$work/check/oci-b"
@@ -166,15 +174,16 @@ check_image() {
     must "umoci unpacks it without root" as_plain umoci unpack --rootless --image "$plain/layout:$version" "$plain/bundle"
     must "There is no shell in it" test -z "$(find "$plain/bundle/rootfs" -path '*bin/*' -type f ! -path '*/usr/bin/tocsin')"
     mkdir -m 777 "$plain/data"
-    # shellcheck disable=SC2024
-    as_plain bwrap --unshare-user --unshare-pid --uid 65532 --gid 65532 --ro-bind "$plain/bundle/rootfs" / \
-        --bind "$plain/data" /data --proc /proc --dev /dev --tmpfs /tmp --clearenv \
-        --setenv TOCSIN_DATA_DIR /data --setenv TOCSIN_HOST 127.0.0.1 --setenv TOCSIN_PORT 0 \
-        /usr/bin/tocsin serve --ready-file /data/ready 2>"$work/check/image.log" &
+    in_image serve --ready-file /data/ready 2>"$work/check/image.log" &
     pid=$!
     within 60 test -s "$plain/data/ready" || { cat "$work/check/image.log" >&2 && give_up "The image's program did not start."; }
-    port=$(cat "$plain/data/ready")
-    must "Rootless and read-only it answers /readyz" curl --silent --fail --max-time 10 --output /dev/null "$port/readyz"
+    address=$(cat "$plain/data/ready")
+    must "Rootless and read-only it answers /readyz" curl --silent --fail --max-time 10 --output /dev/null "$address/readyz"
+    in_image user add admin --admin >/dev/null
+    token=$(in_image token create --user admin)
+    in_image topic create alerts --server "$address" --token "$token" >/dev/null
+    must "It takes a message" curl --silent --fail --max-time 20 --output /dev/null "$address/tcm/create-message" \
+        -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d '{"topic": "alerts", "title": "Disk full"}'
     kill -TERM "$(pgrep -f "^/usr/bin/tocsin serve --ready-file /data/ready" | head -1)"
     within 30 sh -c "! kill -0 $pid" || give_up "It did not stop."
     wait "$pid" || give_up "It ended with status $?."
@@ -182,12 +191,50 @@ check_image() {
     rm -rf "$plain"
 }
 
+# The calls of a run (start, a user, a message, reload, stop) are those that the unit allows; two others may be refused
+# without harm: a thread's priority, and an owner that SQLite sets as root alone.
+check_calls() {
+    local data="$work/check/calls" address token pid
+    rm -rf "$data"
+    mkdir -p "$data"
+    strace -f -qq -o "$data/trace" "$binary" serve --port 0 --data-dir "$data/data" --ready-file "$data/ready" 2>"$data/log" &
+    pid=$!
+    within 60 test -s "$data/ready" || { tail -3 "$data/log" >&2 && give_up "The traced server did not start."; }
+    address=$(cat "$data/ready")
+    "$binary" user add admin --admin --data-dir "$data/data" >/dev/null
+    token=$("$binary" token create --user admin --data-dir "$data/data")
+    TOCSIN_URL=$address TOCSIN_TOKEN=$token "$binary" topic create alerts >/dev/null
+    must "A traced server takes a message" curl --silent --fail --max-time 20 --output /dev/null "$address/tcm/create-message" \
+        -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d '{"topic": "alerts", "title": "Disk full"}'
+    kill -HUP "$(pgrep -P "$pid" tocsin)"
+    kill -TERM "$(pgrep -P "$pid" tocsin)"
+    wait "$pid" || give_up "The traced server ended with status $?."
+    python3 - "$data/trace" <<'PYTHON' || give_up "The unit's filter refuses a call that the program makes."
+import re, subprocess, sys
+groups, name = {}, ""
+for line in subprocess.run(["systemd-analyze", "syscall-filter"], capture_output=True, text=True).stdout.splitlines():
+    if line.startswith("@"):
+        name = line.strip()
+        groups[name] = []
+    elif line.startswith("    ") and not line.strip().startswith("#"):
+        groups[name].append(line.strip())
+def calls(group):
+    return {call for each in groups[group] for call in (calls(each) if each.startswith("@") else [each])}
+allowed = calls("@system-service") - calls("@privileged") - calls("@resources")
+made = set(re.findall(r"(?m)^\d+ +([a-z_0-9]+)\(", open(sys.argv[1], errors="replace").read()))
+refused = made - allowed - {"setpriority", "fchown"}
+print(f"==> {len(made)} kinds of calls, refused by the unit: {sorted(made - allowed) or 'none'}", file=sys.stderr)
+sys.exit(1 if refused or len(made) < 30 else 0)
+PYTHON
+}
+
 check_all() {
     [ "$(id -u)" -eq 0 ] || give_up "check installs into a root of its own, which needs root."
-    install_packages lintian debootstrap bubblewrap uidmap curl procps python3 || give_up "Not all tools could be installed."
+    install_packages lintian debootstrap bubblewrap strace uidmap curl procps python3 || give_up "Not all tools could be installed."
     rm -rf "$work/check"
     mkdir -p "$work/check"
     "$root/scripts/units.sh"
+    check_calls
     check_package
     check_image
     rm -rf "$work/check/root" "$work/check/lower"
