@@ -17,7 +17,7 @@ extension TocsinGraphQL {
     ) -> OperationLookup {
         let plan: ExecutionPlan
         do throws(RequestErrors) {
-            let document = try documents.document(of: request)
+            let document = try documents.value.document(of: request)
             plan = try executor.plan(ofStranger: document.text, operationName: request.operationName)
         } catch {
             return .refused(message: Self.missingCredentials)

@@ -16,7 +16,8 @@ package final class TocsinGraphQL: GraphQLService {
     /// Waits until the feed knows of everything committed before, by whichever node: a
     /// subscription begins after that.
     let settle: (@Sendable () async -> Void)?
-    let documents: RequestDocuments
+    /// Which documents requests may run.
+    package let documents: Reloadable<RequestDocuments>
     let rates: RequestRates?
     /// Counts tokens that were refused, for the audit.
     private let refusedTokens: RefusedTokens?
@@ -41,7 +42,7 @@ package final class TocsinGraphQL: GraphQLService {
         self.authenticator = authenticator
         self.revoked = revoked
         self.settle = settle
-        self.documents = documents
+        self.documents = Reloadable(documents)
         self.rates = rates
         self.refusedTokens = refusedTokens
     }
@@ -219,6 +220,7 @@ package final class TocsinGraphQL: GraphQLService {
         _ request: GraphQLRequest,
         _ caller: Identity
     ) throws(RequestErrors) -> (document: DocumentText, plan: ExecutionPlan) {
+        let documents = documents.value
         let requested = try documents.document(of: request)
         let plan = try executor.plan(of: requested.text, operationName: request.operationName)
         documents.store(requested, owner: caller.owner)

@@ -13,7 +13,7 @@ package struct TokenAuthenticator: Authenticator {
     private static let externalMemorySeconds = 60.0
 
     private let local: LocalTokens
-    private let external: ExternalTokens?
+    private let external: Reloadable<ExternalTokens?>
     let store: any Store
     let time: any TimeSource
     let verified = VerifiedTokens()
@@ -42,9 +42,16 @@ package struct TokenAuthenticator: Authenticator {
         (self.sessionUsed, self.claimedGroups) = (sessionUsed, claimedGroups)
         (self.noted, self.uses) = (noted, uses)
         self.local = local
-        self.external = external
+        self.external = Reloadable(external)
         self.store = store
         self.time = time
+    }
+
+    /// Takes other keys, or other rules, for the sign-in provider's tokens; what was verified by
+    /// the old ones is verified anew.
+    package func replaceExternal(with external: ExternalTokens?) {
+        self.external.replace(with: external)
+        verified.forgetAll()
     }
 
     /// Verifies a token or API key; a token that was verified a moment ago is believed without a
@@ -131,7 +138,7 @@ package struct TokenAuthenticator: Authenticator {
             noted(identity)
             return identity
         case let issuer?:
-            guard let external, external.issuer == issuer else { throw .notAuthorized }
+            guard let external = external.value, external.issuer == issuer else { throw .notAuthorized }
             let identity = try await external.identity(of: token, now: now)
             try await refuseLocal(identity.userID)
             noted(identity)

@@ -85,6 +85,13 @@ package final class HTTP2Transport: PushTransport {
         entry?.perform { $0.retire() }
     }
 
+    /// Lets all connections end after the answers they still owe, because credentials have changed;
+    /// the next sends open new ones.
+    package func renew() {
+        let entries = state.withLock { state in Array(state.pools.keys).compactMap { state.retire($0) } }
+        for entry in entries { entry.perform { $0.retire() } }
+    }
+
     /// Ends all connections after the answers they still owe, and by force after `graceSeconds`.
     ///
     /// Further sends are refused.

@@ -30,6 +30,8 @@ package final class Application: Sendable {
     private let timers: TimerPart
     private let audit: ServerAudit
     private let front: FrontPart
+    /// Takes changed settings while the server runs.
+    package let reloader: Reloader
     /// What runs from start to stop.
     private let work = Mutex<Task<Void, Never>?>(nil)
     /// Tells the set-up code, once the address is known.
@@ -39,8 +41,15 @@ package final class Application: Sendable {
 
     /// Opens and migrates the data and builds all parts; nothing listens yet.
     ///
-    /// `ownDocuments` are those of this program's own client, trusted without being declared.
-    package init(settings: Settings, log: LogOutput, ownDocuments: [String] = []) async throws(StartError) {
+    /// - Parameters:
+    ///   - ownDocuments: Those of this program's own client, trusted without being declared.
+    ///   - rereading: Reads the settings as they were read for this start.
+    package init(
+        settings: Settings,
+        log: LogOutput,
+        ownDocuments: [String] = [],
+        rereading: @escaping Reloader.Reading
+    ) async throws(StartError) {
         process = try ProcessPart(settings, log: log)
         // Before the data is touched: a start that fails here has migrated nothing.
         let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
@@ -65,6 +74,21 @@ package final class Application: Sendable {
             cluster: cluster,
             declarations: declarations,
             refusedTokens: audit.refusedTokens
+        )
+        reloader = Reloader(
+            ReloadableParts(
+                process: process,
+                store: store,
+                signIn: signIn,
+                access: access,
+                push: push,
+                api: api,
+                upkeep: upkeep,
+                front: front
+            ),
+            settings: settings,
+            declarations: declarations,
+            read: rereading
         )
     }
 
@@ -111,10 +135,6 @@ package final class Application: Sendable {
             if let cluster { group.addTask { await cluster.run() } }
         }
     }
-
-    /// Takes the files of TLS anew, all or nothing: connections from now on see the new
-    /// certificate, those that are open go on as they are.
-    package func reload() { front.reload() }
 
     /// Stops in order: not ready, no new connections and claims; requests in flight end, sockets
     /// are told, pushes under way are awaited; then the database is closed.

@@ -23,6 +23,14 @@ struct DataAccess: Sendable {
         }
     }
 
+    /// The server's secret where there is one already; nothing is made.
+    func existingServerKey() throws(StartError) -> ServerKey? {
+        guard server.serverKey != nil || SystemFile.exists(server.dataDirectory + "/" + ServerKey.fileName) else {
+            return nil
+        }
+        return try serverKey()
+    }
+
     /// Refuses to go on where the database is a file that is not there.
     func requireDatabase() throws(StartError) {
         guard case .sqlite(let path) = server.databaseAddress, !SystemFile.exists(path) else { return }
@@ -41,7 +49,6 @@ struct DataAccess: Sendable {
         diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
-        try makeFolder()
         var settings = StoreSettings()
         settings.migrations = migrations
         settings.journal = journal

@@ -7,11 +7,15 @@ import TocsinStore
 /// What `/healthz` and `/readyz` answer; no secrets, as anybody may ask.
 final class Health: HealthReporting, Sendable {
     private let store: SQLStore
-    private let providers: [(name: String, isConfigured: Bool)]
+    private let providers: @Sendable () -> [(name: String, isConfigured: Bool)]
     private let cluster: Cluster?
     private let isStopping = Atomic<Bool>(false)
 
-    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)], cluster: Cluster? = nil) {
+    init(
+        store: SQLStore,
+        providers: @escaping @Sendable () -> [(name: String, isConfigured: Bool)],
+        cluster: Cluster? = nil
+    ) {
         self.store = store
         self.providers = providers
         self.cluster = cluster
@@ -37,7 +41,7 @@ final class Health: HealthReporting, Sendable {
             members = [("database", .string(error.description))]
             if let trouble = store.trouble { members.append(("connection", Self.value(of: trouble))) }
         }
-        let states = providers.map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
+        let states = providers().map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
         members.append(("push", .object(JSONObject(states))))
         if let cluster { members.append(("node", .object(JSONObject(cluster.report)))) }
         let word: JSONValue = status == .ok ? "ok" : "unavailable"

@@ -35,8 +35,12 @@ package struct OfflineStore: Sendable {
         mayCreate: Bool,
         _ body: (OfflineStore) async throws(ServiceError) -> Void
     ) async throws(StartError) {
-        if !mayCreate { try DataAccess(settings).requireDatabase() }
-        let tool = try await OfflineStore(settings: settings, migrations: migrations)
+        if mayCreate {
+            try DataAccess(settings).makeFolder()
+        } else {
+            try DataAccess(settings).requireDatabase()
+        }
+        let tool = try await OfflineStore(settings: settings, migrations: migrations, mayCreate: mayCreate)
         do {
             try await body(tool)
             await tool.store.close()
@@ -46,7 +50,7 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
+    private init(settings: Settings, migrations: MigrationMode, mayCreate: Bool) async throws(StartError) {
         let time = SystemTime()
         // Servers on a shared database hear of what a command ends.
         let (data, identifiers) = (DataAccess(settings), SystemIdentifiers(time: time))
@@ -87,7 +91,8 @@ package struct OfflineStore: Sendable {
         pushes = PushAdministration(environment: environment, topics: topics)
         var limited = environment
         limited.limits = settings.limits.ofServices
-        limited.tokenTexts = LocalTokens(try data.serverKey())
+        let key = mayCreate ? try data.serverKey() : try data.existingServerKey()
+        limited.tokenTexts = key.map { LocalTokens($0) }
         devices = DeviceService(environment: limited)
         tokens = TokenService(environment: limited)
     }

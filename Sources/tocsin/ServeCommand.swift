@@ -10,8 +10,8 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Every setting is a flag (--port 9000), an environment variable (TOCSIN_PORT) and a key of a settings file
             (--config tocsin.toml); a flag wins over the environment, the environment over the file. `tocsin settings` lists
-            them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reloads the TLS certificate
-            and key.
+            them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reads the
+            settings and their files anew and takes them as a whole, or not at all (docs/settings.md).
 
               tocsin serve --port 8080 --data-dir /var/lib/tocsin
             """
@@ -25,14 +25,20 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let (signals, hangups) = (StopSignals(), HangupSignals())
         defer { hangups.stop() }
-        let loaded = try SettingsLoading.load(flags: try options.flags())
+        let flags = try options.flags()
+        let loaded = try SettingsLoading.load(flags: flags)
         let log = JSONLogHandler.standardError(time: SystemTime())
         // Whoever reads the log has a moment to take what is left of it.
         defer { log.flush(within: .seconds(2)) }
         for warning in loaded.warnings { log.write(Array("tocsin: warning: \(warning)\n".utf8)) }
         let application: Application
         do {
-            application = try await Application(settings: loaded.settings, log: log, ownDocuments: CommandDocuments.all)
+            application = try await Application(
+                settings: loaded.settings,
+                log: log,
+                ownDocuments: CommandDocuments.all,
+                rereading: { () throws(SettingsProblems) in try SettingsLoading.read(flags: flags) }
+            )
         } catch {
             throw CommandFailure(error.description)
         }
@@ -53,7 +59,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let reloads = hangups.signals
         await withDiscardingTaskGroup { [application] group in
-            group.addTask { for await _ in reloads { application.reload() } }
+            group.addTask { for await _ in reloads { _ = await application.reloader.reload() } }
             await signals.first()
             group.cancelAll()
         }

@@ -47,11 +47,14 @@ final class HangupSignals {
     init() {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         signals = stream
-        signal(SIGHUP, SIG_IGN)
+        Self.ignore()
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
         source.setEventHandler { continuation.yield() }
         source.resume()
     }
+
+    /// Has SIGHUP end nothing, before anybody listens to it.
+    static func ignore() { signal(SIGHUP, SIG_IGN) }
 
     /// Tells of no more signals, which still end nothing.
     func stop() { source.cancel() }

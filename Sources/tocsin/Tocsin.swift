@@ -41,6 +41,8 @@ struct Tocsin: AsyncParsableCommand {
     )
 
     static func main() async {
+        // A reload that comes while the server starts must not end it.
+        if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName { HangupSignals.ignore() }
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -34,6 +34,12 @@ package struct RequestDocuments: Sendable {
         self.mode = mode
     }
 
+    /// The same with other documents known before the first request; what clients have stored
+    /// stays.
+    package func trusting(_ trusted: TrustedDocuments, mode: TrustMode) -> RequestDocuments {
+        RequestDocuments(hash: hash, persisted: persisted, trusted: trusted, mode: mode)
+    }
+
     /// Any text, and no names.
     package static let freeTexts = RequestDocuments(hash: { _ in [] }, persisted: nil)
 

@@ -3,7 +3,8 @@ package import TocsinCore
 /// Signs people in with one provider: the code flow with PKCE (OpenID Connect Core §3.1).
 package struct OIDCSignIn: Sendable {
     /// What the settings say of it.
-    package let provider: OIDCProvider
+    package var provider: OIDCProvider { settings.value }
+    let settings: Reloadable<OIDCProvider>
     /// What it says of itself.
     package let discovery: OIDCDiscovery
     private let redirectAddress: String
@@ -18,7 +19,8 @@ package struct OIDCSignIn: Sendable {
         http: any OutgoingHTTP,
         time: any TimeSource
     ) {
-        (self.provider, self.redirectAddress, self.states) = (provider, redirectAddress, states)
+        settings = Reloadable(provider)
+        (self.redirectAddress, self.states) = (redirectAddress, states)
         (self.http, self.time) = (http, time)
         discovery = OIDCDiscovery(issuer: provider.issuer, http: http, time: time)
     }

@@ -38,6 +38,14 @@ package struct OIDCSignIns: Sendable {
     /// The provider with this id.
     package subscript(id: String) -> OIDCSignIn? { all.first { $0.provider.id == id } }
 
+    /// Takes other settings for the providers of these ids; issuers stay as they were.
+    package func replace(_ providers: [OIDCProvider]) {
+        for provider in providers {
+            guard let signIn = self[provider.id], signIn.provider.issuer == provider.issuer else { continue }
+            signIn.settings.replace(with: provider)
+        }
+    }
+
     /// Ends the sign-in that a callback is of.
     ///
     /// `cookie` is what the login cookie holds that is named by the tab of the callback's state. It

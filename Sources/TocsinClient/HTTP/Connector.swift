@@ -51,11 +51,8 @@ struct Connector: Sendable {
 
     /// The part of NIO's errors that people need.
     private static func reason(_ error: any Error) -> String {
-        guard let error = error as? NIOConnectionError else { return "\(error)" }
-        if let first = error.connectionErrors.first {
-            if let system = first.error as? IOError { return IOError.reason(system) }
-            return "\(first.error)"
-        }
+        guard let error = error as? NIOConnectionError else { return LostConnection.reason(error) }
+        if let first = error.connectionErrors.first { return LostConnection.reason(first.error) }
         return "the name \"\(error.host)\" is not known"
     }
 
@@ -74,14 +71,22 @@ struct Connector: Sendable {
     }
 }
 
-extension IOError {
-    /// "connection refused" rather than the name of a call.
-    fileprivate static func reason(_ error: IOError) -> String {
-        switch error.errnoCode {
-        case ECONNREFUSED: "nothing listens there"
-        case EHOSTUNREACH, ENETUNREACH: "there is no way to it"
-        case ETIMEDOUT: "it did not answer in time"
-        default: error.description
+/// Why a connection is lost, or did not come about, in other words than the library's.
+enum LostConnection {
+    static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError:
+            switch error.errnoCode {
+            case ECONNREFUSED: "nothing listens there"
+            case EHOSTUNREACH, ENETUNREACH: "there is no way to it"
+            case ETIMEDOUT: "it did not answer in time"
+            case ECONNRESET, EPIPE: "the other side ended the connection"
+            default: String(cString: strerror(error.errnoCode))
+            }
+        case ChannelError.connectTimeout: "it did not answer in time"
+        case is ChannelError: "the connection closed"
+        case let error as any CustomStringConvertible: error.description
+        default: "\(error)"
         }
     }
 }
@@ -99,7 +104,7 @@ struct EncryptionFailure: Error, CustomStringConvertible {
         } else if text.contains("uncleanShutdown") {
             return nil
         } else {
-            description = "encryption failed: \(text)"
+            description = "encryption failed; does it speak TLS at this port?"
         }
     }
 }

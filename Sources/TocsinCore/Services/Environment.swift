@@ -9,11 +9,20 @@ package struct ServiceEnvironment: Sendable {
     /// Where new ids come from.
     package var identifiers: any IdentifierSource
     /// What clients may store and ask for.
-    package var limits: ServiceLimits
+    ///
+    /// Of these the quotas may change while the server runs.
+    package var limits: ServiceLimits {
+        get { reloadableLimits.value }
+        set { reloadableLimits = Reloadable(newValue) }
+    }
+    /// Where all copies of this environment read `limits`.
+    package private(set) var reloadableLimits: Reloadable<ServiceLimits>
     /// How versions, sync and tombstones behave.
     package var models: ModelSettings
     /// Nil: browsers register as they do at FCM alone.
-    package var webPush: (any WebPushRegistering)?
+    package var webPush: (any WebPushRegistering)? { reloadableWebPush.value }
+    /// Where all copies of this environment read `webPush`.
+    package let reloadableWebPush: Reloadable<(any WebPushRegistering)?>
     /// Nil: nobody is told.
     package var webhooks: (any WebhookRaising)?
     /// Is told of each update that was merged, after its commit: nobody else learns of it.
@@ -58,10 +67,10 @@ package struct ServiceEnvironment: Sendable {
         self.store = store
         self.time = time
         self.identifiers = identifiers
-        self.limits = limits
+        reloadableLimits = Reloadable(limits)
         self.models = models
         self.staleMerges = staleMerges
-        self.webPush = webPush
+        reloadableWebPush = Reloadable(webPush)
         self.webhooks = webhooks
         self.deliveryListeners = deliveryListeners
         self.storage = storage

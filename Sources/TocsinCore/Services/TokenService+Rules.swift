@@ -123,7 +123,11 @@ extension TokenService {
     )
 
     func text(of token: IssuedToken, for account: Account) throws(ServiceError) -> String {
-        guard let texts = environment.tokenTexts else { throw .internal("No tokens are made here.") }
+        guard let texts = environment.tokenTexts else {
+            throw .internal(
+                "No tokens are made here: the data directory has no server key. Check --data-dir, or start the server once."
+            )
+        }
         do throws(KeyError) {
             return try texts.text(of: token, for: account)
         } catch {

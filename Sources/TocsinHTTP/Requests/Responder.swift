@@ -28,10 +28,11 @@ final class Responder<Service: GraphQLService>: Sendable {
 
     let service: Service
     let health: any HealthReporting
-    let routes: [HTTPRoute]
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
-    let origins: CrossOrigin
+    /// Origins, proxies and routes, which a reload may change.
+    let rules: CurrentRules
+    var origins: CrossOrigin { rules.value.origins }
 
     init(
         _ content: HTTPServer<Service>.Content,
@@ -40,10 +41,9 @@ final class Responder<Service: GraphQLService>: Sendable {
     ) {
         service = content.service
         health = content.health
-        routes = content.routes
         self.settings = settings
         self.registry = registry
-        origins = CrossOrigin(settings.crossOrigin)
+        rules = CurrentRules(FrontRules(settings, routes: content.routes))
     }
 
     /// Hands the answer over, once.
@@ -80,7 +80,7 @@ final class Responder<Service: GraphQLService>: Sendable {
     }
 
     /// Whether one of the further paths is meant, which do not speak GraphQL.
-    func isRouted(_ path: String) -> Bool { routes.contains { $0.covers(path) } }
+    func isRouted(_ path: String) -> Bool { rules.value.routes.contains { $0.covers(path) } }
 
     /// What answers at a path beside GraphQL's.
     enum Target {
@@ -94,7 +94,7 @@ final class Responder<Service: GraphQLService>: Sendable {
         if request.path == "/healthz" || request.path == "/readyz" {
             return method == .get ? .health : .refused(methodNotAllowed(request, allow: ["GET"]))
         }
-        let routes = routes.filter { $0.covers(request.path) }
+        let routes = rules.value.routes.filter { $0.covers(request.path) }
         guard !routes.isEmpty else {
             let message = "There is nothing at this path. GraphQL is at \(settings.graphQLPath)."
             return .refused(OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))

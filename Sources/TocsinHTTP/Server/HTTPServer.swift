@@ -1,4 +1,5 @@
 import Encodings
+import Glibc
 package import GraphQLTransport
 package import Logging
 import NIOCore
@@ -53,11 +54,11 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
     }
 
     private let settings: HTTPServerSettings
-    private let parts: ServerParts<Service>
+    let parts: ServerParts<Service>
     private let registry: ConnectionRegistry
     private let logger: Logger
     private let state = Mutex(State.ready)
-    private let tls = TLSContext()
+    let tls = TLSContext()
 
     /// A server that does not listen yet; `now` gives Unix milliseconds.
     package init(
@@ -105,7 +106,18 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         } catch {
             state.withLock { $0 = .stopped }
             await Self.end(group, logger)
-            throw .cannotListen(host: settings.host, port: settings.port, cause: "\(error)")
+            throw .cannotListen(host: settings.host, port: settings.port, cause: Self.cause(error))
+        }
+    }
+
+    /// Why an address cannot be listened on, without the name of the call that failed.
+    private static func cause(_ error: any Error) -> String {
+        guard let failure = error as? IOError else { return "no address of this name is known" }
+        return switch failure.errnoCode {
+        case EADDRINUSE: "another program listens there"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        case EACCES, EPERM: "this user may not take the port (ports below 1024 need a right)"
+        default: String(cString: strerror(failure.errnoCode))
         }
     }
 
@@ -124,14 +136,6 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             continuation.finish()
         }
         await shutdown(graceSeconds: graceSeconds)
-    }
-
-    /// Reads the certificate and key anew, for connections from now on.
-    ///
-    /// Throws why they cannot be used; then those of before stay. A server
-    /// without TLS does nothing.
-    package func reloadTLS() throws(HTTPServerError) {
-        if let files = settings.tls { try tls.load(files) }
     }
 
     /// Somebody has lost access: closes the sockets of all whom the service names, whether or
@@ -216,7 +220,7 @@ extension HTTPServer {
 
     private func loadTLS() throws(HTTPServerError) {
         do throws(HTTPServerError) {
-            try reloadTLS()
+            if let files = settings.tls { tls.replace(with: try files.makeContext()) }
         } catch {
             state.withLock { $0 = .stopped }
             throw error

@@ -16,7 +16,6 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let subscriptionGroups: SocketGroups
     let lifetimes: SocketLifetimes
     let socketPaths: [SocketPath]
-    let proxies: TrustedProxies
     let budget: MemoryBudget
     let date: DateField
     let logger: Logger
@@ -39,7 +38,6 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         subscriptionGroups = SocketGroups(limit: settings.maximumSubscriptionsOfGroup)
         lifetimes = SocketLifetimes(milliseconds: settings.lifetimeMilliseconds)
         socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
-        proxies = TrustedProxies(settings.trustedProxies)
         budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
         date = DateField(now: now)
         self.logger = logger
@@ -50,6 +48,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     /// What is known of a connection before its first byte.
     func connection(from address: SocketAddress?, number: Int) -> RequestHead.Connection {
         let peer = address?.ipAddress.flatMap(IPAddress.init)
+        let proxies = responder.rules.value.proxies
         let isProxy = peer.map(proxies.trust) ?? false
         return RequestHead.Connection(
             peer: peer,

@@ -1,3 +1,4 @@
+import Glibc
 import NIOSSL
 import Synchronization
 
@@ -9,6 +10,7 @@ extension HTTPServerSettings.TLSFiles {
         var file = certificateFile
         do {
             let chain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
+            guard !chain.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
             file = keyFile
             let key = try NIOSSLPrivateKey(file: file, format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
@@ -20,8 +22,21 @@ extension HTTPServerSettings.TLSFiles {
             configuration.applicationProtocols = ["http/1.1"]
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw .cannotUseCertificate(file: file, cause: "\(error)")
+            throw .cannotUseCertificate(file: file, cause: Self.cause(error, file))
         }
+    }
+
+    /// What is wrong with the file, in other words than the library's.
+    private static func cause(_ error: any Error, _ file: String) -> String {
+        if access(file, F_OK) != 0 { return "there is no such file" }
+        if access(file, R_OK) != 0 { return "this user may not read it" }
+        switch error as? NIOSSLError {
+        case .failedToLoadCertificate?: return "it holds no certificate in PEM"
+        case .failedToLoadPrivateKey?: return "it holds no private key in PEM that can be read without a password"
+        default: break
+        }
+        let isOther = "\(error)".contains("KEY_VALUES_MISMATCH")
+        return isOther ? "it is not the key of the certificate" : "it does not go with the certificate"
     }
 
     /// The suites of TLS 1.2, all with forward secrecy and authenticated encryption (RFC
@@ -41,9 +56,6 @@ final class TLSContext: Sendable {
     /// nil while the server speaks no TLS.
     var current: NIOSSLContext? { context.withLock { $0 } }
 
-    /// Reads the files; throws why they cannot be used, and then all is as before.
-    func load(_ files: HTTPServerSettings.TLSFiles) throws(HTTPServerError) {
-        let new = try files.makeContext()
-        context.withLock { $0 = new }
-    }
+    /// Shows this to new connections from now on.
+    func replace(with new: NIOSSLContext) { context.withLock { $0 = new } }
 }

@@ -148,7 +148,7 @@ package struct APNsProvider: PushProvider {
     private func pool(_ lane: PushLane, _ tried: Set<RetryAction>) -> PushPool {
         PushPool(
             origin: credentials.origin(of: lane.environment ?? credentials.defaultEnvironment),
-            credential: credentials.teamID + "/" + credentials.keyID,
+            credential: credentials.teamID + "/" + credentials.keyID + credentials.edition,
             opensWithOneStream: true,
             isSpare: tried.contains(.otherConnection)
         )

@@ -31,7 +31,7 @@ package final class OutboxWorker: Sendable {
         (self.events, self.inbox) = (events, inbox)
         context = OutboxContext(
             environment: environment,
-            providers: providers,
+            reloadable: Reloadable(OutboxWays(providers: providers, content: content)),
             messages: messages,
             topics: topics,
             rights: PushRights(
@@ -41,7 +41,6 @@ package final class OutboxWorker: Sendable {
                 claimedGroups: environment.claimedGroups
             ),
             zones: environment.zones,
-            content: content,
             settings: settings,
             report: report,
             tokenHash: tokenHash,
@@ -58,6 +57,14 @@ package final class OutboxWorker: Sendable {
     package func wake() {
         guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
         inbox.yield(.woken)
+    }
+
+    /// Sends by these providers from now on, with this content; orders under way go on as they
+    /// began.
+    package func replace(_ providers: PushProviders, content: PushContent, fcmPerMinute: Int) {
+        context.reloadable.replace(with: OutboxWays(providers: providers, content: content))
+        context.quotas.set(perMinute: fcmPerMinute)
+        wake()
     }
 
     /// Says that a device was signed out: what was claimed for it and has not left is not sent.

@@ -5,7 +5,9 @@ import TocsinCore
 ///
 /// Lanes share nothing, so a slow or dead receiver delays nobody else's events.
 struct WebhookLane: Sendable {
-    let webhook: Webhook
+    let name: String
+    /// Read for each attempt, for a reload may change the address and the secret.
+    let webhooks: Reloadable<[Webhook]>
     let store: any Store
     let http: any OutgoingHTTP
     let time: any TimeSource
@@ -41,7 +43,7 @@ struct WebhookLane: Sendable {
     /// Sends what is due: one event alone while the receiver is in trouble, else some at once.
     func turn(isProbe: Bool) async -> Turn {
         do throws(StoreError) {
-            let (now, name) = (time.now(), webhook.name)
+            let (now, name) = (time.now(), name)
             let lease = now.adding(seconds: Self.leaseSeconds)
             let limit = isProbe ? 1 : Self.atOnce
             let events = try await store.write { writer throws(StoreError) in
@@ -72,6 +74,9 @@ struct WebhookLane: Sendable {
     }
 
     private func attempt(_ event: WebhookEvent) async -> Outcome {
+        guard let webhook = webhooks.value.first(where: { $0.name == name }) else {
+            return .failed(PushRetry(.answer, reason: DeliveryReason(rawValue: "the webhook is no longer set")))
+        }
         var headers = [("content-type", "application/json"), ("user-agent", "tocsin-webhooks")]
         do throws(KeyError) {
             headers += try WebhookSignature.headers(of: event, at: time.now(), signer: webhook.signer)
@@ -150,9 +155,9 @@ struct WebhookLane: Sendable {
         for (event, row) in rows {
             guard let row else { continue }
             if row.status == .dead {
-                report(.dead(webhook.name, event.type, event.id, reason: row.reason ?? ""))
+                report(.dead(name, event.type, event.id, reason: row.reason ?? ""))
             } else {
-                report(.retrying(webhook.name, event.type, event.id, reason: row.reason ?? "", attempts: row.attempts))
+                report(.retrying(name, event.type, event.id, reason: row.reason ?? "", attempts: row.attempts))
             }
         }
     }

@@ -1,5 +1,4 @@
 import GraphQLTransport
-import Logging
 import TocsinAPI
 import TocsinCore
 import TocsinHTTP
@@ -8,8 +7,11 @@ import TocsinHTTP
 struct FrontPart: Sendable {
     let health: Health
     let server: HTTPServer<TocsinGraphQL>
+    private let service: TocsinGraphQL
+    private let rates: RequestRates
+    /// Paths that no settings change.
+    private let ownRoutes: [HTTPRoute]
     private let settings: Settings.Server
-    private let logger: Logger
 
     init(
         _ process: ProcessPart,
@@ -23,8 +25,9 @@ struct FrontPart: Sendable {
         refusedTokens: RefusedTokens
     ) {
         let (limits, time) = (process.settings.limits, process.time)
-        (settings, logger) = (process.settings.server, process.logger)
-        health = Health(store: store.store, providers: push.providers, cluster: cluster)
+        settings = process.settings.server
+        health = Health(store: store.store, providers: { push.configured }, cluster: cluster)
+        let rates = RequestRates(perSecond: limits.ratePerSecond, burst: limits.rateBurst, time: time)
         let service = TocsinGraphQL(
             executor: declarations.executor,
             feed: api.feed,
@@ -34,7 +37,7 @@ struct FrontPart: Sendable {
             revoked: access.revoked,
             settle: cluster?.settle,
             documents: declarations.documents,
-            rates: RequestRates(perSecond: limits.ratePerSecond, burst: limits.rateBurst, time: time),
+            rates: rates,
             refusedTokens: refusedTokens
         )
         var front = process.settings.ofHTTPServer
@@ -47,11 +50,13 @@ struct FrontPart: Sendable {
             report: api.services.report,
             time: time
         )
-        let routes = gateway.httpRoutes + ClientFiles.routes + auth.routes
+        ownRoutes = ClientFiles.routes + auth.routes
+        (self.service, self.rates) = (service, rates)
+        let routes = gateway.httpRoutes + ownRoutes
         let server: HTTPServer<TocsinGraphQL> = HTTPServer(
             HTTPServer.Content(service: service, health: health, routes: routes),
             settings: front,
-            logger: logger,
+            logger: process.logger,
             now: { time.now().milliseconds }
         )
         self.server = server
@@ -71,25 +76,28 @@ struct FrontPart: Sendable {
         }
     }
 
-    /// Takes the files of TLS anew, all or nothing.
-    func reload() {
-        guard let key = settings.tlsKeyPath else {
-            return logger.notice("nothing to reload: the server speaks no TLS; other settings need a restart")
-        }
+    /// Certificate, origins, proxies, routes, documents and rates as settings and files are now;
+    /// nothing is changed until the step is run.
+    func reloading(_ settings: Settings, _ declarations: Declarations) throws(StartError) -> ReloadStep {
+        let (front, routes) = surface(settings, declarations.routes)
+        let change: HTTPServerChange
         do throws(HTTPServerError) {
-            try server.reloadTLS()
-            logger.notice(
-                "the TLS certificate and key were reloaded",
-                metadata: ["certificate": "\(settings.tlsCertificatePath ?? "")"]
-            )
+            change = try server.change(to: front, routes: routes)
         } catch {
-            logger.error(
-                "the TLS certificate and key could not be reloaded; those of before stay in use",
-                metadata: ["reason": "\(error)"]
-            )
+            throw StartError(error.description)
         }
-        if SettingsFiles.system(environment: [:]).isOpenToOthers(key) {
-            logger.warning("\(SettingsFiles.openFileSentence(key, name: "TOCSIN_TLS_KEY"))")
+        return { [server, service, rates] in
+            server.apply(change)
+            service.documents.replace(with: declarations.documents)
+            rates.set(perSecond: settings.limits.ratePerSecond, burst: settings.limits.rateBurst)
         }
+    }
+
+    /// The front's settings, and all its paths beside GraphQL's.
+    private func surface(_ settings: Settings, _ routes: [Route]) -> (HTTPServerSettings, [HTTPRoute]) {
+        var front = settings.ofHTTPServer
+        let gateway = Gateway(service: service, routes: routes, limits: front.request.json)
+        front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
+        return (front, gateway.httpRoutes + ownRoutes)
     }
 }

@@ -12,6 +12,7 @@ struct ProcessPart: Sendable {
     let time: any TimeSource
     let identifiers: SystemIdentifiers
     let logger: Logger
+    let logThreshold: LogThreshold
     let data: DataAccess
     let serverKey: ServerKey
     /// For page tokens and cursors.
@@ -27,13 +28,9 @@ struct ProcessPart: Sendable {
         let time: any TimeSource = node?.time ?? ownTime
         self.time = time
         identifiers = SystemIdentifiers(time: time)
-        let logger = Logger(label: "tocsin") { _ in
-            JSONLogHandler(
-                level: Logger.Level(rawValue: settings.server.logLevel) ?? .info,
-                time: time,
-                output: log
-            )
-        }
+        let threshold = LogThreshold(settings.server.level)
+        logThreshold = threshold
+        let logger = Logger(label: "tocsin") { _ in JSONLogHandler(threshold: threshold, time: time, output: log) }
         self.logger = logger
         data = DataAccess(settings) { ConnectionLog.write($0, to: logger) }
         logger.info(
@@ -49,6 +46,11 @@ struct ProcessPart: Sendable {
         sealer = KeySealer(serverKey)
         http = CurlClient(caFile: settings.push.caPath)
     }
+}
+
+extension Settings.Server {
+    /// `logLevel` as the log takes it.
+    var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .info }
 }
 
 extension Settings {

@@ -13,8 +13,9 @@ struct PushPart: Sendable {
     let outbox: OutboxWorker
     let webhooks: WebhookWorker
     let categories: [NotificationCategory]
-    /// Every provider there is, and whether it has credentials.
-    let providers: [(name: String, isConfigured: Bool)]
+    private let process: ProcessPart
+    private let providers: Reloadable<PushProviders>
+    private let tokens: APNsTokenSources
     private let transport: HTTP2Transport
     private let loops: MultiThreadedEventLoopGroup
 
@@ -30,9 +31,10 @@ struct PushPart: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        var apps = PushApps(settings: settings, transport: transport, http: http, time: process.time)
+        (self.process, tokens) = (process, APNsTokenSources(time: process.time))
+        let apps = PushApps(settings: settings, transport: transport, http: http, time: process.time, tokens: tokens)
         let providers = try apps.providers()
-        self.providers = PushService.allCases.map { ($0.rawValue, providers.has($0)) }
+        self.providers = Reloadable(providers)
         var outboxSettings = settings.ofOutbox
         outboxSettings.listeners = store.listeners
         outboxSettings.node = process.node?.instance ?? settings.server.nodeName
@@ -42,7 +44,7 @@ struct PushPart: Sendable {
             messages: schema.messages,
             topics: schema.topics,
             settings: outboxSettings,
-            content: Self.content(process, reading),
+            content: Self.content(settings, process.sealer, reading),
             tokenHash: Self.tokenHash(process),
             report: { PushLog.write($0, to: logger) }
         )
@@ -58,6 +60,41 @@ struct PushPart: Sendable {
         store.hub.add(hearing: .webhooksFilled) { _ in webhooks.wake() }
     }
 
+    /// Every provider there is, and whether it has credentials.
+    var configured: [(name: String, isConfigured: Bool)] {
+        let providers = providers.value
+        return PushService.allCases.map { ($0.rawValue, providers.has($0)) }
+    }
+
+    /// Credentials, Google's quota and the content of pushes; nothing is changed until the step is
+    /// run.
+    ///
+    /// New credentials open new connections. A key that is known keeps its provider token, since
+    /// Apple refuses a second one within 20 minutes.
+    func reloading(
+        _ settings: Settings,
+        from old: Settings,
+        _ reading: CategoryReading
+    ) throws(StartError) -> ReloadStep {
+        var changed: PushProviders?
+        if settings.pushCredentials != old.pushCredentials {
+            let apps = PushApps(
+                settings: settings,
+                transport: transport,
+                http: process.http,
+                time: process.time,
+                tokens: tokens
+            )
+            changed = try apps.providers()
+        }
+        let content = Self.content(settings, process.sealer, reading)
+        return { [outbox, providers, transport, changed] in
+            if let changed { providers.replace(with: changed) }
+            outbox.replace(providers.value, content: content, fcmPerMinute: settings.push.fcmPerMinute)
+            if changed != nil { transport.renew() }
+        }
+    }
+
     /// What explanations of deliveries ask.
     var forecast: any PushForecast { outbox }
 
@@ -68,8 +105,12 @@ struct PushPart: Sendable {
     }
 
     /// What pushes show beside the message itself.
-    private static func content(_ process: ProcessPart, _ reading: CategoryReading) -> PushContent {
-        let (push, sealer) = (process.settings.push, process.sealer)
+    private static func content(
+        _ settings: Settings,
+        _ sealer: KeySealer,
+        _ reading: CategoryReading
+    ) -> PushContent {
+        let push = settings.push
         var content = PushContent(
             categories: reading.categories,
             states: reading.states,
@@ -81,9 +122,9 @@ struct PushPart: Sendable {
     }
 
     /// The hash by which the log names a token, the same on all nodes and after a restart; nil
-    /// where nobody asks for a line a delivery, or the log would drop it.
+    /// where nobody asks for a line a delivery.
     private static func tokenHash(_ process: ProcessPart) -> (@Sendable (String) -> String)? {
-        guard process.settings.server.logsDeliveries, process.logger.logLevel <= .debug else { return nil }
+        guard process.settings.server.logsDeliveries else { return nil }
         let key = process.serverKey.derived(for: .tokenHashes)
         return { token in
             String(Digest.hmacSHA256(Array(token.utf8), key: key).hexadecimal.prefix(16))
@@ -106,6 +147,13 @@ struct PushPart: Sendable {
 }
 
 extension Settings {
+    /// What the providers are made from.
+    fileprivate var pushCredentials: Settings {
+        var credentials = Settings()
+        (credentials.apns, credentials.fcm, credentials.webPush, credentials.apps) = (apns, fcm, webPush, apps)
+        return credentials
+    }
+
     fileprivate var ofOutbox: OutboxSettings {
         var outbox = OutboxSettings()
         outbox.leaseSeconds = push.leaseSeconds

@@ -10,7 +10,8 @@ struct StorePart: Sendable {
     let store: SQLStore
     let hub = EventHub()
     let listeners = DeliveryListeners()
-    let webhooks: [Webhook]
+    let webhooks: Reloadable<[Webhook]>
+    private let storage: OwnerStorage
     let environment: ServiceEnvironment
     private let models: [ModelType]
     private let preparation: Preparation
@@ -21,7 +22,10 @@ struct StorePart: Sendable {
         let (settings, time, logger) = (process.settings, process.time, process.logger)
         self.logger = logger
         models = schema.models
-        webhooks = try Self.webhooks(settings.webhooks)
+        let webhooks = Reloadable(try Self.webhooks(settings.webhooks))
+        let storage = OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
+        (self.webhooks, self.storage) = (webhooks, storage)
+        try process.data.makeFolder()
         store = try await process.data.openStore(
             role: .server,
             migrations: settings.server.migrates ? .apply : .require,
@@ -42,10 +46,11 @@ struct StorePart: Sendable {
             limits: settings.limits.ofServices,
             models: settings.models,
             webPush: try settings.webPush.registrar(),
-            webhooks: webhooks.isEmpty ? nil : WebhookRegistry(webhooks: webhooks, identifiers: process.identifiers),
+            webhooks: webhooks.value.isEmpty
+                ? nil : WebhookRegistry(webhooks: webhooks, identifiers: process.identifiers),
             staleMerges: { Self.write($0, to: logger) },
             deliveryListeners: listeners,
-            storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
+            storage: storage
         )
         environment.nodeName = settings.server.nodeName
         environment.pushesRequireSignIn = settings.push.requiresSignIn
@@ -69,6 +74,18 @@ struct StorePart: Sendable {
     func reportTopicNames() async {
         guard environment.models.topicNamesAreUnique else { return }
         await TopicNameReport.write(store, to: logger)
+    }
+
+    /// Quotas, webhooks and the key of browsers' pushes; nothing is changed until the step is run.
+    func reloading(_ settings: Settings) throws(StartError) -> ReloadStep {
+        let webhooks = try Self.webhooks(settings.webhooks)
+        let registrar = try settings.webPush.registrar()
+        return { [environment, storage, reloadable = self.webhooks] in
+            environment.reloadableLimits.replace(with: settings.limits.ofServices)
+            environment.reloadableWebPush.replace(with: registrar)
+            storage.setBound(bytes: settings.limits.storageBytesPerOwner)
+            reloadable.replace(with: webhooks)
+        }
     }
 
     /// Measures what owners have stored, until it is cancelled.

@@ -6,6 +6,9 @@ import TocsinPush
 /// Removes what is over, again and again: the work of one node for all.
 struct UpkeepPart: Sendable {
     private let tasks: [PeriodicTask]
+    private let deliverySeconds: Reloadable<Double>
+    private let auditSeconds: Reloadable<Double>
+    private let retention: Reloadable<MessageRetention>
     private let time: any TimeSource
     /// Held by the node whose turn it is; nil where there is only one node.
     private let lease: LeaderLease?
@@ -14,7 +17,10 @@ struct UpkeepPart: Sendable {
     init(_ process: ProcessPart, store: StorePart, schema: APISchema, cluster: Cluster?) {
         let (settings, time, logger) = (process.settings, process.time, process.logger)
         (self.time, self.logger) = (time, logger)
-        let keptSeconds = Double(settings.push.keptDays) * 86_400
+        let deliverySeconds = Reloadable(settings.push.keptSeconds)
+        let auditSeconds = Reloadable(settings.auditKept)
+        let retention = Reloadable(settings.retention)
+        (self.deliverySeconds, self.auditSeconds, self.retention) = (deliverySeconds, auditSeconds, retention)
         var tasks = [
             TombstoneReaper(environment: store.environment, models: schema.models).task,
             GrantReaper(
@@ -25,18 +31,25 @@ struct UpkeepPart: Sendable {
                     claimedGroups: store.environment.claimedGroups
                 )
             ).task,
-            DeliveryReaper(store: store.store, time: time, keptSeconds: keptSeconds).task,
+            DeliveryReaper(store: store.store, time: time, keptSeconds: deliverySeconds).task,
             ProofNonceReaper(store: store.store, time: time).task,
             SessionReaper(store: store.store, time: time).task,
-            AuditReaper(store: store.store, time: time, keptSeconds: settings.auditKept).task,
-            MessageReaper(store: store.store, time: time, retention: settings.retention).task {
+            AuditReaper(store: store.store, time: time, keptSeconds: auditSeconds).task,
+            MessageReaper(store: store.store, time: time, retention: retention).task {
                 logger.info("old messages were removed", metadata: ["count": "\($0)"])
             },
         ]
-        if !store.webhooks.isEmpty { tasks.append(WebhookEventReaper(store: store.store, time: time).task) }
+        if !store.webhooks.value.isEmpty { tasks.append(WebhookEventReaper(store: store.store, time: time).task) }
         if cluster != nil { tasks.append(JournalReaper(store: store.store, time: time).task) }
         self.tasks = tasks
         lease = cluster?.lease("upkeep")
+    }
+
+    /// How long messages, deliveries and the audit are kept, from the next round on.
+    func reload(_ settings: Settings) {
+        deliverySeconds.replace(with: settings.push.keptSeconds)
+        auditSeconds.replace(with: settings.auditKept)
+        retention.replace(with: settings.retention)
     }
 
     /// Works until it is cancelled.
@@ -54,4 +67,8 @@ struct UpkeepPart: Sendable {
             }
         }
     }
+}
+
+extension Settings.Push {
+    fileprivate var keptSeconds: Double { Double(keptDays) * 86_400 }
 }

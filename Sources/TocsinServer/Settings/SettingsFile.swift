@@ -39,6 +39,13 @@ struct SettingsFile {
         }
     }
 
+    /// All of these tables, as they stand.
+    var tables: [SettingsFileTable] {
+        [(Self.appsKey, apps), (Self.oidcKey, oidc), (Self.webhooksKey, webhooks)].flatMap { list, values in
+            values.map { SettingsFileTable(list: list, value: $0) }
+        }
+    }
+
     /// Whether it has the value of one of these settings, a webhook's secret
     /// or an app's private key.
     func holdsSecrets(named keys: [String]) -> Bool {

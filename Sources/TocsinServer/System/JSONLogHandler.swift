@@ -10,13 +10,17 @@ package struct JSONLogHandler: LogHandler {
     /// Members that every line has.
     package var metadata: Logger.Metadata = [:]
     /// Lines below this level are not written.
-    package var logLevel: Logger.Level
+    package var logLevel: Logger.Level {
+        get { threshold.level }
+        set { threshold = LogThreshold(newValue) }
+    }
+    private var threshold: LogThreshold
     private let time: any TimeSource
     private let output: LogOutput
 
-    /// Writes lines of this level and above.
-    package init(level: Logger.Level, time: any TimeSource, output: LogOutput) {
-        logLevel = level
+    /// Writes lines of the threshold's level and above.
+    package init(threshold: LogThreshold, time: any TimeSource, output: LogOutput) {
+        self.threshold = threshold
         self.time = time
         self.output = output
     }
