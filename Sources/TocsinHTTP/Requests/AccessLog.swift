@@ -9,12 +9,12 @@ import NIOCore
 /// sockets, by status and address.
 final class AccessLog: Sendable {
     private let logger: Logger
-    private let isOn: Bool
+    /// The level may change while the server runs.
+    private var isOn: Bool { logger.logLevel <= .info }
     private let folded = FoldedLines()
 
     init(_ logger: Logger) {
         self.logger = logger
-        isOn = logger.logLevel <= .info
     }
 
     func record(_ request: IncomingRequest, _ response: OutgoingResponse) {

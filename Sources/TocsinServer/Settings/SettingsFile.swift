@@ -96,7 +96,9 @@ struct SettingsFile {
         do {
             table = try TOMLTable(string: text)
         } catch let error as TOMLParseError {
-            throw SettingProblem("it is not TOML: \(error.description) (\(error.source.begin.debugDescription))")
+            // Behind what the library was at stands what it found.
+            let found = error.description.split(separator: ": ", maxSplits: 1).last ?? ""
+            throw SettingProblem("it is not TOML: \(found) (\(error.source.begin.debugDescription))")
         } catch {
             throw SettingProblem("it is not TOML: \(error)")
         }

@@ -24,7 +24,11 @@ struct ReloadTests {
             let token = try await installation.addUser("ada")
             #expect(try await installation.http("/mine", token: token).status == 404)
             try Self.write(Self.route, installation, "routes.json")
-            try Self.write(#"{"categories": [{"id": "MINE", "actions": []}]}"#, installation, "categories.json")
+            try Self.write(
+                #"{"categories": [{"id": "MINE", "actions": [{"id": "GO", "title": "Go"}]}]}"#,
+                installation,
+                "categories.json"
+            )
             let folder = installation.folder
             let settings = """
                 log-level = "info"
@@ -75,6 +79,29 @@ struct ReloadTests {
             let origin = ["--header", "Origin: https://a.example"]
             let answer = try await installation.http("/healthz", origin)
             #expect(answer.header("access-control-allow-origin") == "https://a.example")
+        }
+    }
+
+    @Test("another key of Apple's is used at the next push, over a new connection; the first one may come back")
+    func applesKey() async throws {
+        let simulator = ["--other-key", "SIMTEAM001/SIMOTHER01/com.example.tocsin"]
+        let prepare = { (installation: Installation) in
+            let key = installation.environment.removeValue(forKey: "APNS_KEY_ID") ?? ""
+            try Self.write("apns-key-id = \"\(key)\"\n", installation)
+            try Self.write(key, installation, "first-key")
+            installation.options = ["--config", installation.folder + "/" + Self.path]
+        }
+        try await Installation.run(simulator: simulator, prepare: prepare) { installation in
+            let scene = try await PushScene(installation, phones: [PushScene.phone("aa")])
+            let first = try String(contentsOfFile: installation.folder + "/first-key", encoding: .utf8)
+            try await scene.untilStatuses(try await scene.publish("one"), ["accepted": 1])
+            let connections = try await scene.stat("apns", "connections")
+            for (number, key) in ["SIMOTHER01", first].enumerated() {
+                try Self.write("apns-key-id = \"\(key)\"\n", installation)
+                try await Self.hangUp(installation, until: ReloadSite.applied)
+                try await scene.untilStatuses(try await scene.publish("by \(key)"), ["accepted": 1])
+                #expect(try await scene.stat("apns", "connections") == connections + Int64(number) + 1)
+            }
         }
     }
 
