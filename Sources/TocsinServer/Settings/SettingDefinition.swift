@@ -171,6 +171,7 @@ package struct SettingsProblems: Error, Sendable, Hashable, CustomStringConverti
     /// One problem a line under a heading, then the warnings.
     package var description: String {
         let heading = problems.count == 1 ? "A setting is wrong:" : "\(problems.count) settings are wrong:"
-        return ([heading] + problems.map { "  - " + $0.replacing("\n", with: "\n    ") } + warnings.map { "warning: " + $0 }).joined(separator: "\n")
+        let indented = problems.map { "  - " + $0.replacing("\n", with: "\n    ") }
+        return ([heading] + indented + warnings.map { "warning: " + $0 }).joined(separator: "\n")
     }
 }
