@@ -54,9 +54,9 @@ final class ReloadSite {
         switch number / 2 % 5 {
         case 0: try write("port port")
         case 1: try use("first", key: "second")
-        case 2: try write("log-level = \"loud\"")
+        case 2: try write("page-rows = \"many\"")
         case 3: try write("routes = \"\(path("none.json"))\"")
-        default: try write("apns-key-id = \"KEY1234567\"")
+        default: try write("oidc-client-id = \"a\"")
         }
     }
 

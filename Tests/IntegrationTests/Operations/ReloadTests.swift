@@ -94,12 +94,12 @@ struct ReloadTests {
         try await Installation.run(simulator: simulator, prepare: prepare) { installation in
             let scene = try await PushScene(installation, phones: [PushScene.phone("aa")])
             let first = try String(contentsOfFile: installation.folder + "/first-key", encoding: .utf8)
-            try await scene.untilStatuses(try await scene.publish("one"), ["accepted": 1])
+            try await scene.untilStatuses(try await scene.publish("one"), ["ACCEPTED": 1])
             let connections = try await scene.stat("apns", "connections")
             for (number, key) in ["SIMOTHER01", first].enumerated() {
                 try Self.write("apns-key-id = \"\(key)\"\n", installation)
                 try await Self.hangUp(installation, until: ReloadSite.applied)
-                try await scene.untilStatuses(try await scene.publish("by \(key)"), ["accepted": 1])
+                try await scene.untilStatuses(try await scene.publish("by \(key)"), ["ACCEPTED": 1])
                 #expect(try await scene.stat("apns", "connections") == connections + Int64(number) + 1)
             }
         }
