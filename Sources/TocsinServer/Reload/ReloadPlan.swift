@@ -34,7 +34,7 @@ struct ReloadPlan {
             let list = categories.categories
             steps.append { parts.api.services.reloadableCategories.replace(with: list) }
         }
-        // Others' certificates are checked even where routes are wrong, so that all is told at once.
+        // Certificates are checked even where routes are wrong: all is told at once.
         add { () throws(StartError) in try parts.front.reloading(new, declarations ?? declared) }
         if new.signIn != old.signIn {
             steps.append { parts.signIn.providers?.reload(new.signIn) }

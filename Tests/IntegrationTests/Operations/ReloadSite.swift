@@ -14,7 +14,7 @@ final class ReloadSite {
 
     func path(_ name: String) -> String { installation.folder + "/" + name }
 
-    /// Makes NAME.pem and NAME-key.pem for this machine's address, and adds it to `authorities.pem`.
+    /// Makes NAME.pem and NAME-key.pem for this machine, and adds it to `authorities.pem`.
     func makePair(_ name: String) async throws {
         let result = try await openssl([
             "req", "-x509", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-addext", "subjectAltName=IP:127.0.0.1",
