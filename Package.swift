@@ -7,6 +7,13 @@ let hasNATS =
     ProcessInfo.processInfo.environment["TOCSIN_NATS"] != "0"
     && ["/usr/include", "/usr/local/include"].contains { FileManager.default.fileExists(atPath: $0 + "/nats/nats.h") }
 
+/// The commit that `tocsin --version` tells, from the scripts that build releases; only its file of C depends on it.
+let commitText = ProcessInfo.processInfo.environment["TOCSIN_COMMIT"] ?? ""
+let isCommit =
+    !commitText.isEmpty && commitText.utf8.count <= 64
+    && commitText.allSatisfy { "0123456789abcdef-dirty".contains($0) }
+let commit: [CSetting] = isCommit ? [.define("TOCSIN_COMMIT", to: commitText)] : []
+
 /// One set of compiler settings for every target.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -65,33 +72,41 @@ let package = Package(
         // Kernel
         part("Encodings"),
         part("JSON"),
+        part("Metrics"),
         part("TocsinContent", ["JSON"]),
         part("GraphQL", ["JSON"]),
         part("GraphQLTransport", ["GraphQL", "JSON", httpTypes]),
         // Domain
-        part("TocsinCore", ["Encodings"]),
+        part("TocsinCore", ["Encodings", "Metrics"]),
         // Translators
-        part("TocsinAPI", ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinPush", ["Encodings", "JSON", "TocsinCore"]),
-        part("TocsinStore", ["Encodings", "TocsinCore"], plugins: ["EmbedFiles"]),
-        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "TocsinContent", "TocsinCore"]),
+        part(
+            "TocsinAPI",
+            ["GraphQL", "GraphQLTransport", "JSON", "Metrics", "TocsinCore"],
+            plugins: ["EmbedFiles"]
+        ),
+        part("TocsinPush", ["Encodings", "JSON", "Metrics", "TocsinCore"]),
+        part("TocsinStore", ["Encodings", "Metrics", "TocsinCore"], plugins: ["EmbedFiles"]),
+        part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "Metrics", "TocsinContent", "TocsinCore"]),
         // Sockets and disks
         part(
             "TocsinHTTP",
             [
-                "Encodings", "GraphQLTransport", "JSON", httpTypes, nio("NIOCore"), nio("NIOPosix"),
+                "Encodings", "GraphQLTransport", "JSON", "Metrics", httpTypes, nio("NIOCore"), nio("NIOPosix"),
                 nio("NIOHTTP1"), nio("NIOWebSocket"), nioSSL, logging,
             ]
         ),
-        part("TocsinHTTP2", ["CNGHTTP2", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]),
-        part("TocsinSQLite", ["CSQLite", "TocsinCore", "TocsinStore"]),
-        part("TocsinPostgres", ["CPostgres", "TocsinCore", "TocsinStore"]),
+        part(
+            "TocsinHTTP2",
+            ["CNGHTTP2", "Metrics", "TocsinPush", nio("NIOCore"), nio("NIOPosix"), nio("NIOTLS"), nioSSL]
+        ),
+        part("TocsinSQLite", ["CSQLite", "Metrics", "TocsinCore", "TocsinStore"]),
+        part("TocsinPostgres", ["CPostgres", "Metrics", "TocsinCore", "TocsinStore"]),
         // Products
         .target(
             name: "TocsinServer",
             dependencies: [
-                "CCurl", "CMalloc", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "TocsinAPI", "TocsinAuth",
-                "TocsinCore",
+                "CBuild", "CCurl", "CMalloc", "CZlib", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "Metrics",
+                "TocsinAPI", "TocsinAuth", "TocsinCore",
                 "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore",
                 httpTypes, nio("NIOCore"), nio("NIOPosix"), logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ] + (hasNATS ? ["TocsinNATS"] : []),
@@ -131,6 +146,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(name: "CBuild", cSettings: commit),
         // Foreign libraries, fenced in
         .systemLibrary(name: "CEpoll"),
         .systemLibrary(name: "CNGHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -138,6 +154,7 @@ let package = Package(
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CMalloc"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // Embeds schema/, migrations/ and the client for browsers into the binary
         .plugin(
@@ -156,38 +173,42 @@ let package = Package(
         ),
         tests("ArchitectureTests", []),
         tests("JSONTests", ["JSON"]),
+        tests("MetricsTests", ["Metrics"]),
         tests("TocsinContentTests", ["JSON", "TocsinContent"]),
         tests("GraphQLTests", ["GraphQL", "JSON"], exclude: ["Golden"]),
         tests("GraphQLTransportTests", ["GraphQL", "GraphQLTransport", "JSON", httpTypes]),
-        tests("TocsinCoreTests", ["Encodings", "TocsinCore"]),
+        tests("TocsinCoreTests", ["Encodings", "Metrics", "TocsinCore"]),
         tests(
             "TocsinAPITests",
             [
-                "GraphQL", "GraphQLTransport", "JSON", "TestDatabases", "TocsinAPI", "TocsinAuth", "TocsinContent",
-                "TocsinCore", "TocsinSQLite", "TocsinStore",
+                "GraphQL", "GraphQLTransport", "JSON", "Metrics", "TestDatabases", "TocsinAPI", "TocsinAuth",
+                "TocsinContent", "TocsinCore", "TocsinSQLite", "TocsinStore",
             ],
             exclude: ["Conformance/cases", "Conformance/amplify-schema.graphql", "Tokens/token-scopes.txt"]
         ),
         tests(
             "TocsinPushTests",
             [
-                "Encodings", "JSON", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinHTTP2", "TocsinPush",
-                "TocsinSimulator", "TocsinSQLite", "TocsinStore", nio("NIOPosix"),
+                "Encodings", "JSON", "Metrics", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinHTTP2",
+                "TocsinPush", "TocsinSimulator", "TocsinSQLite", "TocsinStore", nio("NIOPosix"),
             ],
             exclude: ["Golden"]
         ),
         tests(
             "TocsinStoreTests",
-            ["Encodings", "TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
+            ["Encodings", "Metrics", "TestDatabases", "TocsinCore", "TocsinPostgres", "TocsinSQLite", "TocsinStore"]
         ),
         tests(
             "TocsinAuthTests",
-            ["Encodings", "JSON", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite", "TocsinStore"]
+            [
+                "Encodings", "JSON", "Metrics", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite",
+                "TocsinStore",
+            ]
         ),
         tests(
             "TocsinHTTPTests",
             [
-                "Encodings", "GraphQLTransport", "JSON", "TocsinHTTP", httpTypes, logging, nio("NIOCore"),
+                "Encodings", "GraphQLTransport", "JSON", "Metrics", "TocsinHTTP", httpTypes, logging, nio("NIOCore"),
                 nio("NIOPosix"),
             ]
         ),

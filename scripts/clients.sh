@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
-# pages in headless Chromium. Signs in with sign-in providers of others. Runs the helpers of tocsin.js in node. What cannot
-# be installed is left out with a sentence; what can must pass.
+# pages in headless Chromium. Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
+# nginx and Caddy. Signs in with sign-in providers of others. Runs the helpers of
+# tocsin.js in node. What cannot be installed is left out with a sentence; what can must pass.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one; TOCSIN_TESTS_BUILT=1 says that the tests are built.
 set -euo pipefail
 
@@ -54,6 +55,26 @@ if make_python_environment "$venv" "${packages[@]}"; then
 else
     leave_out "gql and autobahntestsuite could not be installed; python3 with venv and pip is needed. They are left out."
 fi
+if install_prometheus && make_python_environment "$root/.venv/metrics" 'prometheus-client==0.26.0'; then
+    PATH="$prometheus_path:$PATH" drive "Reading /metrics with Prometheus" 180 \
+        "$root/.venv/metrics/bin/python3" Tests/Clients/metrics.py "$binary"
+else
+    leave_out "Prometheus or prometheus-client could not be installed; reading /metrics is left out."
+fi
+if install_prometheus && install_packages openssl postgresql; then
+    step "Judging the rules of alerts"
+    PATH="$prometheus_path:$PATH" promtool check rules ops/prometheus/tocsin.rules.yml &&
+        PATH="$prometheus_path:$PATH" promtool test rules ops/prometheus/tests/*.yml || failed+=("Judging the rules of alerts")
+    PATH="$prometheus_path:$PATH" TOCSIN_BINARY="$binary" drive "Drills that raise alerts" 300 \
+        scripts/drill.sh kill certificate restore database-away
+else
+    leave_out "Prometheus or PostgreSQL could not be installed; rules and drills are left out."
+fi
+if install_proxies && install_packages openssl; then
+    PATH="$PATH:$proxies_path" drive "Passing nginx and Caddy" 120 python3 Tests/Clients/proxies.py "$binary"
+else
+    leave_out "nginx and Caddy could not be installed; the page on proxies is not tried."
+fi
 if [ -z "${TOCSIN_TESTS_BUILT:-}" ]; then
     leave_out "The tests are not built here; scripts/oidc.sh builds them and signs in with other people's providers."
 elif install_sign_in_providers; then
@@ -73,7 +94,12 @@ if command -v chromium >/dev/null || { install_packages chromium && command -v c
 else
     leave_out "Chromium could not be installed; the pages are left out."
 fi
+if command -v firefox-esr >/dev/null || { install_packages firefox-esr && command -v firefox-esr >/dev/null; }; then
+    drive "Signing in by a cookie in Firefox" 120 python3 Tests/Clients/cookies.py "$binary" firefox-esr
+else
+    leave_out "Firefox could not be installed; cookies are tried in Chromium alone."
+fi
 
-[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 5 parts."
+[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 8 parts."
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."

@@ -43,7 +43,7 @@ install_packages() {
         </dev/null >&2
 }
 
-build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libnghttp2-dev pkg-config curl git ca-certificates)
+build_packages=(libssl-dev libcurl4-openssl-dev libsqlite3-dev libpq-dev libnghttp2-dev zlib1g-dev pkg-config curl git ca-certificates)
 
 # Installs what the build needs and checks for a Swift toolchain.
 prepare_build() {
@@ -55,13 +55,23 @@ prepare_build() {
     step "Using $(swift --version 2>/dev/null | grep -o -m 1 'Swift version [0-9.]*' || echo 'an unknown Swift')"
 }
 
+# The commit that the sources are of, with `-dirty` behind it if they differ; TOCSIN_COMMIT where there is no git.
+source_commit() {
+    local commit
+    if [ -n "${TOCSIN_COMMIT:-}" ]; then printf '%s' "$TOCSIN_COMMIT" && return 0; fi
+    commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null) || return 0
+    git -C "$root" diff --quiet HEAD 2>/dev/null || commit+=-dirty
+    printf '%s' "$commit"
+}
+
 # Builds products in release mode, with Swift's libraries inside: a message takes a fifth less CPU of the server than with
 # shared ones, and no other machine needs Swift. What only debuggers read is left out (-s): build_release PRODUCT...
 build_release() {
-    local product
+    local product commit
+    commit=$(source_commit)
     step "Building in release mode (the first time takes some minutes)"
     for product in "$@"; do
-        swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \
+        TOCSIN_COMMIT="$commit" swift build --package-path "$root" --scratch-path "$root/.build-release" --configuration release \
             --static-swift-stdlib -Xlinker -s --product "$product" >&2 ||
             give_up "The build failed; the lines above say why."
     done
@@ -95,3 +105,23 @@ install_sign_in_providers() {
 # The reference implementation that judges the GraphQL engine.
 oracle_python="$root/.venv-oracle/bin/python3"
 install_graphql_core() { make_python_environment "$root/.venv-oracle" 'graphql-core==3.2.14'; }
+
+# Programs of Debian's packages, unpacked into a folder of this checkout: installed, a package would start its service.
+# unpack_programs FOLDER PACKAGE...; each is the name of its program.
+unpack_programs() {
+    local folder="$1" package
+    shift
+    for package in "$@"; do
+        if PATH="$PATH:/usr/sbin:$folder/usr/bin:$folder/usr/sbin" command -v "$package" >/dev/null; then continue; fi
+        command -v apt-get >/dev/null || return 1
+        step "Unpacking $package into ${folder#"$root"/}"
+        mkdir -p "$folder"
+        (cd "$folder" && apt-get download -q "$package" >&2 && dpkg -x "$package"_*.deb . && rm -f "$package"_*.deb) || return 1
+    done
+}
+
+prometheus_path="$root/.venv/prometheus/usr/bin"
+install_prometheus() { unpack_programs "$root/.venv/prometheus" prometheus; }
+
+proxies_path="$root/.venv/proxies/usr/sbin:$root/.venv/proxies/usr/bin:/usr/sbin"
+install_proxies() { unpack_programs "$root/.venv/proxies" nginx caddy; }

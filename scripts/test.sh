@@ -23,6 +23,9 @@ step "Checking the format"
 swift format lint --strict --recursive Package.swift Sources Tests ||
     give_up "The format differs. \`swift format --in-place --recursive Package.swift Sources Tests\` mends most of it."
 
+step "Judging the units of systemd"
+scripts/units.sh || give_up "A unit is not as it should be; the lines above say why."
+
 step "Building"
 swift build --build-tests || give_up "The build failed; the lines above say why."
 
@@ -37,7 +40,7 @@ fi
 
 # What runs a second time, on PostgreSQL: suites that look at a store, and of those with processes the ones about data.
 on_postgres=(TocsinAPITests TocsinPushTests)
-processes_on_postgres=(PushAccessTests PushCommandTests DeliveryTests LedgerTests IsolationTests KeyTests AccessTests CommandTests WebhookTests)
+processes_on_postgres=(RightsMatrixTests PushAccessTests PushCommandTests DeliveryTests LedgerTests IsolationTests KeyTests AccessTests CommandTests WebhookTests)
 
 # Suites on real sockets and processes run one after the other, each in a process of its own: together they would take
 # each other's threads on two cores.

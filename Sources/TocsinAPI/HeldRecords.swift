@@ -57,11 +57,12 @@ package final class RecordBudget: Sendable {
     }
 }
 
-/// What one request holds; given back when the request is over.
+/// What one request holds, given back when the request is over, and what it has published.
 final class HeldRecords: Sendable {
     private let budget: RecordBudget
     private let owner: String
     private let bytes = Mutex(0)
+    private let publishing = Atomic(Publishing.none)
     /// Pages of less are not counted: most requests read nothing larger.
     private static let smallPage = 64 * 1024
 
@@ -72,6 +73,21 @@ final class HeldRecords: Sendable {
     deinit {
         let held = bytes.withLock { $0 }
         if held > 0 { budget.release(held, owner: owner) }
+    }
+
+    /// What became of the messages that the request was to publish; the worst counts.
+    enum Publishing: UInt8, AtomicRepresentable, Comparable {
+        case none, created, repeated, failed
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    /// What became of the messages so far.
+    var published: Publishing { publishing.load(ordering: .relaxed) }
+
+    /// Notes what became of a message; a request publishes one after the other.
+    func note(_ publishing: Publishing) {
+        if publishing > published { self.publishing.store(publishing, ordering: .relaxed) }
     }
 
     /// Counts what was read; refused where the request, its owner or the node would hold too much.

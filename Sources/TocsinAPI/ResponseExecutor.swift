@@ -110,6 +110,19 @@ package final class ResponseExecutor: Sendable {
         for name in try plans.check(document.text) { _ = try plans.plan(of: document, operationName: name) }
     }
 
+    /// What the caches of plans have done, of those who have signed in and of others.
+    var planStatistics: PlanCacheStatistics {
+        var statistics = plans.statistics
+        let others = strangersPlans.statistics
+        statistics.hits += others.hits
+        statistics.misses += others.misses
+        statistics.evicted += others.evicted
+        statistics.rejected += others.rejected
+        statistics.plans += others.plans
+        statistics.bytes += others.bytes
+        return statistics
+    }
+
     func execute(
         _ plan: ExecutionPlan,
         _ request: GraphQLRequest,
@@ -170,14 +183,7 @@ package final class ResponseExecutor: Sendable {
 
     /// The response to a request that cannot run.
     func reply(to errors: RequestErrors, style: ResponseStyle) -> GraphQLReply {
-        let code: ErrorCode =
-            switch errors.kind {
-            case .syntax: .parseFailed
-            case .validation: .validationFailed
-            case .operation: .operationFailed
-            case .variables: .badUserInput
-            case .size: .limit
-            }
+        let code = errors.code
         let worded = errors.kind == .variables ? AppSyncWording.worded(errors, query: "") : errors
         let coded = worded.errors.map { error in
             var error = error
@@ -217,6 +223,19 @@ package final class ResponseExecutor: Sendable {
         switch style {
         case .appSync: appSyncOptions
         case .standard: standardOptions
+        }
+    }
+}
+
+extension RequestErrors {
+    /// The code of errors that bring none.
+    var code: ErrorCode {
+        switch kind {
+        case .syntax: .parseFailed
+        case .validation: .validationFailed
+        case .operation: .operationFailed
+        case .variables: .badUserInput
+        case .size: .limit
         }
     }
 }

@@ -17,7 +17,7 @@ extension TocsinGraphQL {
     ) -> OperationLookup {
         let plan: ExecutionPlan
         do throws(RequestErrors) {
-            let document = try documents.document(of: request)
+            let document = try document(of: request)
             plan = try executor.plan(ofStranger: document.text, operationName: request.operationName)
         } catch {
             return .refused(message: Self.missingCredentials)
@@ -30,11 +30,7 @@ extension TocsinGraphQL {
         return .mutation { [self] in
             await RequestOrigin.$current.withValue(source.map { RequestOrigin($0) }) {
                 let context = RequestContext(caller: .stranger, services: services)
-                return executor.reply(
-                    with: await executor.execute(plan, request, context: context, style: style),
-                    of: plan,
-                    style: style
-                )
+                return await reply(plan, request, context, style, asked: .now)
             }
         }
     }

@@ -16,8 +16,10 @@ package final class TocsinGraphQL: GraphQLService {
     /// Waits until the feed knows of everything committed before, by whichever node: a
     /// subscription begins after that.
     let settle: (@Sendable () async -> Void)?
-    let documents: RequestDocuments
+    /// Which documents requests may run.
+    package let documents: Reloadable<RequestDocuments>
     let rates: RequestRates?
+    let metrics: GraphQLMetrics
     /// Counts tokens that were refused, for the audit.
     private let refusedTokens: RefusedTokens?
 
@@ -32,8 +34,10 @@ package final class TocsinGraphQL: GraphQLService {
         settle: (@Sendable () async -> Void)? = nil,
         documents: RequestDocuments = .freeTexts,
         rates: RequestRates? = nil,
-        refusedTokens: RefusedTokens? = nil
+        refusedTokens: RefusedTokens? = nil,
+        metrics: GraphQLMetrics = GraphQLMetrics()
     ) {
+        self.metrics = metrics
         self.executor = executor
         self.feed = feed
         self.services = services
@@ -41,7 +45,7 @@ package final class TocsinGraphQL: GraphQLService {
         self.authenticator = authenticator
         self.revoked = revoked
         self.settle = settle
-        self.documents = documents
+        self.documents = Reloadable(documents)
         self.rates = rates
         self.refusedTokens = refusedTokens
     }
@@ -126,7 +130,7 @@ package final class TocsinGraphQL: GraphQLService {
         operation(of: request, caller: caller, style: style, from: nil)
     }
 
-    /// The same; what a mutation writes to the audit says where the request came from.
+    /// The same; errors and what a mutation writes to the audit say which request it was.
     package func operation(
         of request: GraphQLRequest,
         caller: Identity,
@@ -134,22 +138,28 @@ package final class TocsinGraphQL: GraphQLService {
         from source: RequestSource?
     ) -> OperationLookup {
         if caller.isStranger { return operation(ofStranger: request, style, from: source) }
+        let now = ContinuousClock.now
         do {
             let plan = try asked(request, caller).plan
-            switch plan.operationKind {
-            case .query: return .query { await self.run(plan, request, caller, style) }
-            case .mutation:
-                guard let source else { return .mutation { await self.run(plan, request, caller, style) } }
-                return .mutation {
-                    await RequestOrigin.$current.withValue(RequestOrigin(source)) {
-                        await self.run(plan, request, caller, style)
-                    }
+            let run: OperationLookup.Run = {
+                guard let source else { return await self.run(plan, request, caller, style, asked: now) }
+                return await RequestOrigin.$current.withValue(RequestOrigin(source)) {
+                    await self.run(plan, request, caller, style, asked: now)
                 }
+            }
+            switch plan.operationKind {
+            case .query: return .query(run)
+            case .mutation: return .mutation(run)
             case .subscription: return .subscription
             }
         } catch {
             // What can run is counted when it does.
-            return .invalid(tooOften(caller, style) ?? executor.reply(to: error, style: style))
+            if let refusal = tooOften(caller, style) {
+                metrics.noteRefused(.limit, publishing: false, asked: now)
+                return .invalid(refusal)
+            }
+            metrics.note(error)
+            return .invalid(executor.reply(to: error, style: style))
         }
     }
 
@@ -180,7 +190,7 @@ package final class TocsinGraphQL: GraphQLService {
             let error = GraphQLError(.unauthenticated, message)
             return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
         case .subscription:
-            if let refusal = refusal(of: caller, style) { return refusal }
+            if let refusal = refusal(of: caller, style, asked: .now) { return refusal }
             let error = GraphQLError(.badRequest, "A subscription needs a WebSocket; send queries and mutations here.")
             return GraphQLReply(kind: .requestError, body: executor.responseBody([error], style: style))
         }
@@ -190,15 +200,27 @@ package final class TocsinGraphQL: GraphQLService {
         _ plan: ExecutionPlan,
         _ request: GraphQLRequest,
         _ caller: Identity,
-        _ style: ResponseStyle
+        _ style: ResponseStyle,
+        asked: ContinuousClock.Instant
     ) async -> GraphQLReply {
-        if let refusal = refusal(of: caller, style, rootFields: plan.rootFieldCount) { return refusal }
+        if let refusal = refusal(of: caller, style, asked: asked, plan) { return refusal }
         let context = RequestContext(caller: caller, services: services)
-        return executor.reply(
-            with: await executor.execute(plan, request, context: context, style: style),
-            of: plan,
-            style: style
-        )
+        return await reply(plan, request, context, style, asked: asked)
+    }
+
+    /// Executes and counts what was planned.
+    func reply(
+        _ plan: ExecutionPlan,
+        _ request: GraphQLRequest,
+        _ context: RequestContext,
+        _ style: ResponseStyle,
+        asked: ContinuousClock.Instant
+    ) async -> GraphQLReply {
+        let begun = ContinuousClock.now
+        let result = await executor.execute(plan, request, context: context, style: style)
+        let reply = executor.reply(with: result, of: plan, style: style)
+        metrics.note(plan.operationKind, result, context.held.published, asked: asked, begun: begun)
+        return reply
     }
 
     /// The answer to a caller for whom nothing is run now; nil for others,
@@ -206,23 +228,57 @@ package final class TocsinGraphQL: GraphQLService {
     private func refusal(
         of caller: Identity,
         _ style: ResponseStyle,
-        rootFields: Int = 1
+        asked: ContinuousClock.Instant,
+        _ plan: ExecutionPlan? = nil
     ) -> GraphQLReply? {
+        let (refusal, code) = refusal(of: caller, style, rootFields: plan?.rootFieldCount ?? 1)
+        guard let refusal else { return nil }
+        let publishes = plan?.rootFieldNames.contains(GraphQLMetrics.publishField) ?? false
+        metrics.noteRefused(code, publishing: publishes, asked: asked)
+        return refusal
+    }
+
+    private func refusal(
+        of caller: Identity,
+        _ style: ResponseStyle,
+        rootFields: Int
+    ) -> (GraphQLReply?, ErrorCode) {
         guard !revoked.covers(caller) else {
-            return GraphQLReply(kind: .requestError, body: executor.responseBody([Self.ended], style: style))
+            let body = executor.responseBody([Self.ended], style: style)
+            return (GraphQLReply(kind: .requestError, body: body), .unauthenticated)
         }
-        return tooOften(caller, style, rootFields: rootFields)
+        return (tooOften(caller, style, rootFields: rootFields), .limit)
     }
 
     /// What the request asks for: the document it sends or names, and the operation planned for it.
     func asked(
         _ request: GraphQLRequest,
-        _ caller: Identity
+        _ caller: Identity,
+        isCounted: Bool = true
     ) throws(RequestErrors) -> (document: DocumentText, plan: ExecutionPlan) {
-        let requested = try documents.document(of: request)
+        let documents = documents.value
+        let requested = try isCounted ? document(of: request) : documents.document(of: request)
         let plan = try executor.plan(of: requested.text, operationName: request.operationName)
         documents.store(requested, owner: caller.owner)
         return (requested.text, plan)
+    }
+
+    /// The document a request asks for; counts whether one that was named is known.
+    func document(of request: GraphQLRequest) throws(RequestErrors) -> RequestedDocument {
+        guard request.documentID != nil || !request.extensions.isEmpty else {
+            return try documents.value.document(of: request)
+        }
+        let isNamed = request.documentID != nil || request.extensions["persistedQuery"] != nil
+        do throws(RequestErrors) {
+            let found = try documents.value.document(of: request)
+            // A text that is stored with its hash was missing.
+            if isNamed { metrics.note(found.newDigest == nil ? .hit : .miss) }
+            return found
+        } catch {
+            let code = error.errors.first?.extensions["code"]?.stringValue
+            if isNamed { metrics.note(code == ErrorCode.persistedQueryNotFound.rawValue ? .miss : .refused) }
+            throw error
+        }
     }
 
     static let outdated = GraphQLError(
@@ -233,8 +289,8 @@ package final class TocsinGraphQL: GraphQLService {
 }
 
 extension RequestOrigin {
-    /// What the audit may keep of where a request came from.
+    /// Where a request came from, as its service knows it.
     package init(_ source: RequestSource) {
-        self.init(address: source.remoteAddress, connection: source.connection, request: source.number)
+        self.init(address: source.remoteAddress, requestID: source.id)
     }
 }

@@ -8,6 +8,13 @@ extension TokenAuthenticator {
         guard !fingerprint.isEmpty else { return .refused(.malformed) }
         let now = time.now()
         if let identity = verified.identity(for: fingerprint, now: now) { return .identity(identity) }
+        let begin = ContinuousClock.now
+        let result = await verify(cookie: cookie, fingerprint, now)
+        metrics?.note(.session, Self.outcome(of: result), took: .now - begin)
+        return result
+    }
+
+    private func verify(cookie: String, _ fingerprint: [UInt8], _ now: Timestamp) async -> AuthenticationResult {
         let generation = verified.generation
         do throws(TokenProblem) {
             let identity = try await identity(ofSession: cookie, .browser, now: now)

@@ -13,7 +13,7 @@ package struct TokenAuthenticator: Authenticator {
     private static let externalMemorySeconds = 60.0
 
     private let local: LocalTokens
-    private let external: ExternalTokens?
+    private let external: Reloadable<ExternalTokens?>
     let store: any Store
     let time: any TimeSource
     let verified = VerifiedTokens()
@@ -26,6 +26,7 @@ package struct TokenAuthenticator: Authenticator {
     /// How the groups of people of sign-in providers are taken.
     let claimedGroups: ClaimedGroups
     private let uses: TokenUses?
+    let metrics: AuthMetrics?
 
     /// `external` is nil when no sign-in provider is configured; `uses` is told of local tokens and
     /// keys that were used.
@@ -37,14 +38,22 @@ package struct TokenAuthenticator: Authenticator {
         uses: TokenUses? = nil,
         noted: @escaping @Sendable (Identity) -> Void = { _ in },
         sessionUsed: (@Sendable (Session) -> Void)? = nil,
-        claimedGroups: ClaimedGroups = ClaimedGroups()
+        claimedGroups: ClaimedGroups = ClaimedGroups(),
+        metrics: AuthMetrics? = nil
     ) {
-        (self.sessionUsed, self.claimedGroups) = (sessionUsed, claimedGroups)
+        (self.sessionUsed, self.claimedGroups, self.metrics) = (sessionUsed, claimedGroups, metrics)
         (self.noted, self.uses) = (noted, uses)
         self.local = local
-        self.external = external
+        self.external = Reloadable(external)
         self.store = store
         self.time = time
+    }
+
+    /// Takes other keys, or other rules, for the sign-in provider's tokens; what was verified by
+    /// the old ones is verified anew.
+    package func replaceExternal(with external: ExternalTokens?) {
+        self.external.replace(with: external)
+        verified.forgetAll()
     }
 
     /// Verifies a token or API key; a token that was verified a moment ago is believed without a
@@ -54,7 +63,9 @@ package struct TokenAuthenticator: Authenticator {
         guard !digest.isEmpty else { return .refused(.malformed) }
         let now = time.now()
         if let identity = verified.identity(for: digest, now: now) { return Self.result(identity, from: address) }
+        let begin = ContinuousClock.now
         let result = await verify(token, digest, now)
+        metrics?.note(method(of: token), Self.outcome(of: result), took: .now - begin)
         guard case .identity(let identity) = result else { return result }
         if identity.isUsable(from: address) { uses?.note(identity, from: address, at: now) }
         return Self.result(identity, from: address)
@@ -86,6 +97,26 @@ package struct TokenAuthenticator: Authenticator {
             return nil
         }
         return identity.isUsable(from: address) ? identity : nil
+    }
+
+    /// What a text is that was shown as a token.
+    private func method(of token: String) -> AuthMetrics.Method {
+        if token.hasPrefix(APIKey.prefix) { return .key }
+        if token.hasPrefix(Session.appPrefix) { return .session }
+        guard external.value != nil, let issuer = try? CompactToken(token).claims["iss"]?.stringValue else {
+            return .token
+        }
+        return issuer == LocalTokens.issuer ? .token : .jwt
+    }
+
+    static func outcome(of result: AuthenticationResult) -> AuthMetrics.Outcome {
+        switch result {
+        case .identity: .ok
+        case .refused(.expired): .expired
+        case .refused(.revoked): .revoked
+        case .refused: .bad
+        case .unavailable: .away
+        }
     }
 
     /// Apart, so that tokens that are remembered pay nothing for what the others need.
@@ -131,7 +162,7 @@ package struct TokenAuthenticator: Authenticator {
             noted(identity)
             return identity
         case let issuer?:
-            guard let external, external.issuer == issuer else { throw .notAuthorized }
+            guard let external = external.value, external.issuer == issuer else { throw .notAuthorized }
             let identity = try await external.identity(of: token, now: now)
             try await refuseLocal(identity.userID)
             noted(identity)

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Why something asked of a server could not be done.
 public struct ClientError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is, for programs: the server's own code where it gave one,
@@ -68,23 +70,35 @@ public struct ClientError: Error, Sendable, CustomStringConvertible {
     /// How long the server asks to wait before another attempt, where it says so.
     public let retryAfter: Duration?
 
+    /// The field of the answer that it is about, such as `createMessage` or `items.3.title`.
+    public let path: String?
+
+    /// With `CONFLICT`, `CONDITION_FAILED` and `VERSION_CONFLICT` what is stored, as the mutation
+    /// selected it, for who may read it.
+    public let storedRow: JSONValue?
+
     /// An error of these parts.
     public init(
         _ code: Code,
         _ message: String,
         cause: (any Error)? = nil,
         oldestCursor: String? = nil,
-        retryAfter: Duration? = nil
+        retryAfter: Duration? = nil,
+        path: String? = nil,
+        storedRow: JSONValue? = nil
     ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.oldestCursor = oldestCursor
         self.retryAfter = retryAfter
+        self.path = path
+        self.storedRow = storedRow
     }
 
     /// The message with its code.
     public var description: String { "\(message) (\(code))" }
 
     static let cancelled = ClientError(.cancelled, "The task was cancelled.")
+    static let signedOut = ClientError(.signedOut, "Nobody is signed in.")
 }

@@ -3,6 +3,12 @@ public struct ClientSettings: Sendable {
     /// A PEM file with further certificate authorities to trust, for servers with a
     /// certificate of their own.
     public var certificateAuthorityFile: String?
+    /// The server's public keys, each as `sha256/` and the base 64 of the SHA-256 of its
+    /// `SubjectPublicKeyInfo`: with any other key there is no connection.
+    ///
+    /// Give two or more, so that the server can change its key: the next one waits in a safe.
+    /// A certificate must still be good in all other ways. Empty means that any key will do.
+    public var pinnedKeys: [String] = []
     /// Whether `http://` is taken for other machines than this one: token and messages can then
     /// be read on the way.
     public var allowsPlainText = false
@@ -34,6 +40,11 @@ public struct ClientSettings: Sendable {
     public var pingInterval: Duration = .seconds(20)
     /// The longest answer or message taken, in bytes.
     public var maximumAnswerBytes = 8 << 20
+
+    /// Is told what the client does by itself, for whoever looks for a fault.
+    ///
+    /// It must return at once.
+    public var log: (@Sendable (ClientEvent) -> Void)?
 
     /// Where time and chance come from.
     package var environment = ClientEnvironment.system

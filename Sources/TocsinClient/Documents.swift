@@ -1,10 +1,13 @@
+import TocsinContent
+
 /// The GraphQL documents the client sends.
 package enum Documents {
     /// All of them: a server that runs known documents only knows these too.
     package static var all: [String] {
         [
-            topicByName, topicByID, createTopic, createMessage, registerPushToken, unregisterPushToken, follow,
-            standOfTopic,
+            topicByName, topicByID, createTopic, createMessage, registerPushToken, registerProvenPushToken,
+            registrationChallenge, unregisterPushToken, follow, followAll, standOfAll, standOfTopic, signIn,
+            refreshSession, signOut, sendPush, NotificationCategories.document,
         ]
     }
 
@@ -54,6 +57,31 @@ package enum Documents {
     static let unregisterPushToken = """
         mutation UnregisterPushToken($token: String!) { unregisterPushToken(token: $token) { userId pushTokens } }
         """
+
+    static let sendPush = """
+        mutation SendPush(
+          $userId: ID, $tokens: [String!], $platforms: [String!], $title: String!, $body: String, $data: AWSJSON,
+          $type: Int, $priority: Int, $url: AWSURL, $category: String, $key: String, $push: PushInput
+        ) {
+          sendPush(
+            userId: $userId, tokens: $tokens, platforms: $platforms, title: $title, body: $body, data: $data,
+            type: $type, priority: $priority, url: $url, category: $category, key: $key, push: $push
+          ) { messageId devices unknownTokens }
+        }
+        """
+
+    /// Alone in its request, as the server wants it.
+    static let signIn = """
+        mutation SignIn($username: String!, $password: String!, $device: String) {
+          signIn(username: $username, password: $password, device: $device) { \(sessionFields) }
+        }
+        """
+
+    static let refreshSession = "mutation RefreshSession { refreshSession { \(sessionFields) } }"
+
+    static let signOut = "mutation SignOut { signOut }"
+
+    private static let sessionFields = "token sessionId expiresAt userId username"
 
     private static let messageFields =
         "id number cursor type title body createdAt priority url data category topicId"

@@ -42,23 +42,11 @@ extension TocsinClient {
         if !platforms.isEmpty { variables["platforms"] = .array(platforms.map { .string($0.rawValue) }) }
         let answer =
             payload.key == nil
-            ? try await mutate(Self.sendPushDocument, variables: variables)
-            : try await query(Self.sendPushDocument, variables: variables)
+            ? try await mutate(Documents.sendPush, variables: variables)
+            : try await query(Documents.sendPush, variables: variables)
         guard let result = PushResult(answer["sendPush"]) else {
             throw ClientError(.badAnswer, "The server did not say what became of the push.")
         }
         return result
     }
-
-    private static let sendPushDocument = """
-        mutation SendPush(
-          $userId: ID, $tokens: [String!], $platforms: [String!], $title: String!, $body: String, $data: AWSJSON,
-          $type: Int, $priority: Int, $url: AWSURL, $category: String, $key: String, $push: PushInput
-        ) {
-          sendPush(
-            userId: $userId, tokens: $tokens, platforms: $platforms, title: $title, body: $body, data: $data,
-            type: $type, priority: $priority, url: $url, category: $category, key: $key, push: $push
-          ) { messageId devices unknownTokens }
-        }
-        """
 }

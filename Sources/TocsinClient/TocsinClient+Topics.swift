@@ -31,17 +31,14 @@ extension TocsinClient {
         case .id(let id): return id
         case .name(let name):
             guard let id = try await id(ofTopicNamed: name) else {
-                throw ClientError(.topicNotFound, "There is no topic \"\(name)\". Create it with createTopic first.")
+                throw ClientError(.topicNotFound, "There is no topic \"\(name)\" that you may see.")
             }
             return id
         case .nameOrID(let text):
             if let id = try await id(ofTopicNamed: text) { return id }
             let found = try await query(Documents.topicByID, variables: ["id": .string(text)])
             guard let id = found["getTopic"].flatMap(Self.idUnlessDeleted) else {
-                throw ClientError(
-                    .topicNotFound,
-                    "There is no topic with the name or id \"\(text)\". Create it with createTopic first."
-                )
+                throw ClientError(.topicNotFound, "There is no topic with the name or id \"\(text)\" that you may see.")
             }
             topicIDs.withLock { $0[text] = id }
             return id

@@ -9,7 +9,9 @@ public final class TocsinClient: Sendable {
     let address: ServerAddress
     let settings: ClientSettings
     let feeds: SocketHub
-    private let keeper: CredentialKeeper
+    let keeper: CredentialKeeper
+    /// For a client that has signed in with a password.
+    let sessionTokens: SessionTokens?
     private let caller: HTTPCaller
     /// Topic names and their ids, as far as they were asked for.
     let topicIDs = Mutex<[String: String]>([:])
@@ -29,9 +31,20 @@ public final class TocsinClient: Sendable {
                     + "you trust."
             )
         }
-        keeper = try CredentialKeeper(credentials, settings: settings)
         let connector = try Connector(address: address, settings: settings)
         caller = HTTPCaller(connector: connector, settings: settings)
+        switch credentials.source {
+        case .fixed(let fixed, let text):
+            keeper = try CredentialKeeper(fixed: fixed, given: text, settings: settings)
+            sessionTokens = nil
+        case .provider(let provide):
+            keeper = CredentialKeeper(provide, settings: settings)
+            sessionTokens = nil
+        case .session(let session, let onChange):
+            let tokens = SessionTokens(session, caller: caller, settings: settings, onChange: onChange)
+            keeper = CredentialKeeper(tokens.token, settings: settings)
+            sessionTokens = tokens
+        }
         feeds = SocketHub(connector: connector, keeper: keeper, settings: settings)
         self.settings = settings
     }
@@ -114,6 +127,7 @@ public final class TocsinClient: Sendable {
                     case .never: false
                     }
                 guard mayRetry, attempt < settings.maximumAttempts else { throw error.error }
+                settings.log?(ClientEvent("request.repeated", error.error.code, count: attempt))
                 try await pause(afterFailures: attempt, settings.requestPauses, atLeastSeconds: error.retryAfterSeconds)
                 attempt += 1
                 held = try await keeper.usable(within: settings.requestTimeout)

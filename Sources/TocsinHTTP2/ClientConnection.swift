@@ -217,6 +217,7 @@ extension ClientConnection {
         let text = "the provider ended the connection: GOAWAY \(goAway.debugData)"
         guard state != .opening else { return fail(text) }
         guard state == .ready else { return }
+        pool.isGoingAway()
         reason = text
         state = .draining
     }

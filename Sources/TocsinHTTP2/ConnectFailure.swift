@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -21,7 +22,7 @@ enum ConnectFailure {
         case is NIOSSLError, is BoringSSLError:
             return "TLS with \(origin.authority) failed: \(libraryReason(raw))"
         default:
-            return "the connection to \(origin.authority) failed: \(raw)"
+            return "the connection to \(origin.authority) failed: \(reason(error))"
         }
     }
 
@@ -39,6 +40,17 @@ enum ConnectFailure {
         guard let first = failure.connectionErrors.first else {
             return "the host name of \(origin.authority) was not found"
         }
-        return "no connection to \(origin.authority): \(first.error)"
+        return "no connection to \(origin.authority): \(reason(first.error))"
+    }
+
+    /// What the system says, without the name of the call that failed.
+    private static func reason(_ error: any Error) -> String {
+        guard let failure = error as? IOError else { return "\(error)" }
+        return switch failure.errnoCode {
+        case ECONNREFUSED: "nothing listens there"
+        case EHOSTUNREACH, ENETUNREACH: "there is no way to it"
+        case ETIMEDOUT: "it did not answer in time"
+        default: String(cString: strerror(failure.errnoCode))
+        }
     }
 }

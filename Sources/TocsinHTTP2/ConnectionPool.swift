@@ -199,7 +199,7 @@ extension ConnectionPool {
     private func failed(_ reason: String) {
         isConnecting = false
         backoff.fail(reason, at: .now())
-        counter.failed(reason)
+        counter.failed(reason, of: key.service)
         if !connections.contains(where: { $0.state == .ready || $0.state == .draining }) {
             dropAllWaiting(.unreachable(reason: reason))
         }
@@ -208,14 +208,16 @@ extension ConnectionPool {
 
     func isReady(_ connection: ClientConnection) {
         isConnecting = false
-        counter.opened()
+        counter.opened(of: key.service)
         if isRetired, waitingCount == 0 { connection.drain() }
     }
+
+    func isGoingAway() { counter.count(.goaway, of: key.service) }
 
     func ended(_ connection: ClientConnection, wasOpening: Bool, reason: String) {
         connections.removeAll { $0 === connection }
         if wasOpening { return failed(reason) }
-        counter.closed()
+        counter.closed(of: key.service)
         if connection.session.responses > 0 {
             backoff.succeed()
         } else if connection.session.hasTakenRequests {

@@ -1,3 +1,4 @@
+import Glibc
 import NIOSSL
 
 /// Limits and times of the push transport.
@@ -30,6 +31,9 @@ package struct HTTP2Settings: Sendable {
     package init(authorityPath: String? = nil) {
         self.authorityPath = authorityPath
     }
+
+    /// Throws why the CA file cannot be used.
+    package func check() throws(HTTP2SettingsError) { _ = try TLSSetup.context(authorityPath: authorityPath) }
 }
 
 /// Why the transport could not be made.
@@ -60,13 +64,19 @@ enum TLSSetup {
             do {
                 configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authorityPath))
             } catch {
-                throw HTTP2SettingsError.authority(path: authorityPath, reason: "\(error)")
+                throw HTTP2SettingsError.authority(path: authorityPath, reason: Self.reason(authorityPath))
             }
         }
         do {
             return try NIOSSLContext(configuration: configuration)
         } catch {
-            throw HTTP2SettingsError.tls(reason: "\(error)")
+            throw HTTP2SettingsError.tls(reason: "the TLS library refused them (\(error))")
         }
+    }
+
+    private static func reason(_ path: String) -> String {
+        if access(path, F_OK) != 0 { return "there is no such file" }
+        if access(path, R_OK) != 0 { return "this user may not read it" }
+        return "it holds no certificate in PEM"
     }
 }

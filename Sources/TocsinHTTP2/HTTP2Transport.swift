@@ -1,3 +1,4 @@
+package import Metrics
 package import NIOCore
 import NIOPosix
 import NIOSSL
@@ -7,7 +8,7 @@ package import TocsinPush
 /// Sends pushes over kept HTTP/2 connections, many streams at once within each peer's limits.
 ///
 /// Each pool lives on one event loop with its connections; a batch costs one wake-up of that loop.
-package final class HTTP2Transport: PushTransport {
+package final class HTTP2Transport: PushTransport, MetricSource {
     fileprivate struct State {
         var pools: [PushPool: PoolEntry] = [:]
         /// Pools that were closed and still have requests under way, by their number.
@@ -43,6 +44,9 @@ package final class HTTP2Transport: PushTransport {
 
     /// What the connections have gone through so far.
     package var counts: HTTP2Counts { counter.counts }
+
+    /// The figures of now.
+    package var families: [MetricFamily] { counter.families }
 
     /// Sends a batch; see `PushTransport`.
     ///
@@ -83,6 +87,13 @@ package final class HTTP2Transport: PushTransport {
     package func close(_ pool: PushPool) async {
         let entry = state.withLock { $0.retire(pool) }
         entry?.perform { $0.retire() }
+    }
+
+    /// Lets all connections end after the answers they still owe, because credentials have changed;
+    /// the next sends open new ones.
+    package func renew() {
+        let entries = state.withLock { state in Array(state.pools.keys).compactMap { state.retire($0) } }
+        for entry in entries { entry.perform { $0.retire() } }
     }
 
     /// Ends all connections after the answers they still owe, and by force after `graceSeconds`.

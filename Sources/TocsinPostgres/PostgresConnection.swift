@@ -419,6 +419,12 @@ extension PostgresConnection {
         _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void
     ) throws(StoreError) {
         guard !pending.isEmpty else { return }
+        try link.roundTrip { () throws(StoreError) in try receivePending(body) }
+    }
+
+    private func receivePending(
+        _ body: (_ index: Int, _ sql: String, _ result: OpaquePointer) -> Void
+    ) throws(StoreError) {
         let commands = pending + [.synchronization]
         pending.removeAll(keepingCapacity: true)
         try link.send { PQpipelineSync($0) }

@@ -1,5 +1,6 @@
 import CPostgres
 import Glibc
+package import Metrics
 package import TocsinCore
 package import TocsinStore
 
@@ -43,6 +44,9 @@ package struct PostgresDatabase: SQLDatabase {
 
     /// Why no connection can be made; nil while all is well.
     package var trouble: ConnectionTrouble? { state.trouble }
+
+    /// Connections, attempts to make one, and how long answers take.
+    package var metrics: (any MetricSource)? { state }
 
     /// Waits for no answer and no connection beyond this time from now: the server stops, and
     /// a network may be silent.

@@ -1,5 +1,6 @@
 import CPostgres
 import Glibc
+import Metrics
 import TocsinCore
 import TocsinStore
 
@@ -18,6 +19,8 @@ final class PostgresLink {
     var warningCount: Int { warnings.count }
     private let warnings = Warnings()
     private let state: PostgresState
+    /// Whether it counts as open.
+    private var isCounted = false
     /// How soon a wait notices that the server stops.
     private static let lookMilliseconds: Int32 = 500
     /// How soon a wait notices that nobody waits for its read any more.
@@ -47,14 +50,20 @@ final class PostgresLink {
             )
             guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else { throw connectFailure() }
         } catch {
+            state.metrics.connects[.failed].add()
             close()
             throw error
         }
+        state.metrics.connects[.ok].add()
+        state.metrics.open.add()
+        isCounted = true
     }
 
     deinit { close() }
 
     func close() {
+        if isCounted { state.metrics.open.add(-1) }
+        isCounted = false
         if let handle { PQfinish(handle) }
         handle = nil
         isLost = true
@@ -127,6 +136,15 @@ final class PostgresLink {
 }
 
 extension PostgresLink {
+    /// Counts what `body` waits for as one round trip, unless it fails.
+    func roundTrip(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        let (metrics, start) = (state.metrics, ContinuousClock.now)
+        metrics.busy.add()
+        defer { metrics.busy.add(-1) }
+        try body()
+        metrics.roundTrips.record(.now - start)
+    }
+
     /// Hands a command to libpq, which answers 1 when it took it.
     func send(_ command: (OpaquePointer) -> Int32) throws(StoreError) {
         guard !isLost, let handle else { throw loss() }

@@ -19,6 +19,7 @@ final class PostgresState: Sendable {
         var end: Deadline?
     }
 
+    let metrics = PostgresMetrics()
     private let found = Mutex(Found())
     private let now: @Sendable () -> ContinuousClock.Instant
 

@@ -34,6 +34,8 @@ package struct PushPool: Hashable, Sendable {
     package var refusesPrivateAddresses: Bool
     /// Connections of its own beside the usual ones, for what failed there.
     package var isSpare: Bool
+    /// Whose connections they are; nil: nobody counts them.
+    package var service: PushService?
 
     /// A pool; by default of usual connections that may open many streams at once.
     package init(
@@ -42,8 +44,10 @@ package struct PushPool: Hashable, Sendable {
         generation: Int = 0,
         opensWithOneStream: Bool = false,
         refusesPrivateAddresses: Bool = false,
-        isSpare: Bool = false
+        isSpare: Bool = false,
+        service: PushService? = nil
     ) {
+        self.service = service
         self.origin = origin
         self.credential = credential
         self.generation = generation

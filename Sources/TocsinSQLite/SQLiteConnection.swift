@@ -9,6 +9,8 @@ final class SQLiteConnection: SQLConnection {
     private let timeLimit: TimeLimit?
     /// Kept as long as the connection: the folder of a temporary database.
     private let folder: AnyObject?
+    /// Lives as long as the log's hook.
+    var checkpointing: Checkpointing?
     /// Statements kept prepared at most; filters make new ones without end.
     private static let maximumStatements = 256
 
@@ -99,6 +101,15 @@ final class SQLiteConnection: SQLConnection {
     }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+    /// Has this called after each commit, with the log's pages, in place of SQLite's checkpoint.
+    func setLogHook(
+        _ hook:
+            @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32) -> Int32,
+        _ context: UnsafeMutableRawPointer
+    ) {
+        sqlite3_wal_hook(handle, hook, context)
+    }
 
     func watch(_ cancellation: ReadCancellation?) { timeLimit?.cancellation = cancellation }
 

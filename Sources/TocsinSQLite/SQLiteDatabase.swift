@@ -1,5 +1,6 @@
 import CSQLite
 import Glibc
+package import Metrics
 package import TocsinCore
 package import TocsinStore
 
@@ -16,19 +17,26 @@ package struct SQLiteDatabase: SQLDatabase {
     package var busyTimeoutMilliseconds: Int32 = 2000
     /// How long a statement of a reader may run: filters of clients can make it walk a whole table.
     package var readLimitMilliseconds: Int64 = 5000
+    /// Pages of the log after which a commit copies them to the main file: 16 MiB.
+    ///
+    /// Pages that change often are seldom copied.
+    package var checkpointPages: Int32 = 4000
     /// Removes the folder of a temporary database when the last copy of this value, and
     /// the last connection, goes.
     private let folder: TemporaryFolder?
+    private let counts: SQLiteMetrics
 
     /// The database in this file; the file is made when it is absent, its folder is not.
     package init(path: String) {
         self.path = path
         folder = nil
+        counts = SQLiteMetrics(path: path)
     }
 
     private init(folder: TemporaryFolder) {
         path = folder.path + "/tocsin.sqlite"
         self.folder = folder
+        counts = SQLiteMetrics(path: path)
     }
 
     /// An empty database in a folder of its own, which is removed with it.
@@ -41,6 +49,9 @@ package struct SQLiteDatabase: SQLDatabase {
 
     /// Name and version of the linked library.
     package var version: String { "SQLite " + String(cString: sqlite3_libversion()) }
+
+    /// The file's sizes, and what its checkpoints did.
+    package var metrics: (any MetricSource)? { counts }
 
     /// Opens a connection to the file, which is made when a writer finds none.
     package func connect(_ use: ConnectionUse) throws(StoreError) -> any SQLConnection {
@@ -74,11 +85,6 @@ package struct SQLiteDatabase: SQLDatabase {
         if descriptor >= 0 { Glibc.close(descriptor) }
     }
 
-    /// Pages of the log after which a commit copies them to the main file: 16 MiB.
-    ///
-    /// Pages that change often are seldom copied.
-    private static func checkpointPages(_ use: ConnectionUse) -> String { use == .writer ? "4000" : "0" }
-
     /// Applies the settings and reads them back, because SQLite answers a refused one with silence.
     private func configure(_ connection: SQLiteConnection, for use: ConnectionUse) throws(StoreError) {
         var settings = [
@@ -87,7 +93,7 @@ package struct SQLiteDatabase: SQLDatabase {
             ("temp_store", "MEMORY", "2"),
             // Before SQLite 3.51.3 a checkpoint beside a writer can corrupt the log: one
             // connection alone does both.
-            ("wal_autocheckpoint", Self.checkpointPages(use), Self.checkpointPages(use)),
+            ("wal_autocheckpoint", "0", "0"),
         ]
         if use != .reader {
             settings.append(("journal_mode", "WAL", "wal"))
@@ -105,6 +111,7 @@ package struct SQLiteDatabase: SQLDatabase {
                 )
             }
         }
+        if use == .writer { connection.checkpoint(fromPages: checkpointPages, counting: counts) }
     }
 }
 

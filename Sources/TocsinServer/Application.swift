@@ -19,6 +19,8 @@ package struct StartError: Error, Sendable, CustomStringConvertible {
 /// The whole server: its parts, each made from those before it, started and stopped in order.
 package final class Application: Sendable {
     private let process: ProcessPart
+    private let admin: AdminPart
+    private let backups = RunningBackup()
     private let store: StorePart
     private let signIn: SignInPart
     private let access: AccessPart
@@ -30,69 +32,177 @@ package final class Application: Sendable {
     private let timers: TimerPart
     private let audit: ServerAudit
     private let front: FrontPart
+    private let notifier: ServiceNotifier
+    /// Takes changed settings while the server runs.
+    package let reloader: Reloader
     /// What runs from start to stop.
     private let work = Mutex<Task<Void, Never>?>(nil)
     /// Tells the set-up code, once the address is known.
     private let setup = Mutex<Task<Void, Never>?>(nil)
+    /// Somebody asks that the server stop.
+    private let stops: AsyncStream<StopWish>
+    private let stopWishes: AsyncStream<StopWish>.Continuation
     /// How long the database is waited for at a stop, once requests and pushes have had their time.
     private static let databaseSeconds = 2
 
-    /// Opens and migrates the data and builds all parts; nothing listens yet.
+    /// When somebody asked that the server stop, and for how long it is to drain; nil: as the
+    /// settings say.
+    private struct StopWish: Sendable {
+        var drainSeconds: Double?
+    }
+
+    /// Opens and migrates the data and builds all parts; only the admin listener is open yet.
     ///
-    /// `ownDocuments` are those of this program's own client, trusted without being declared.
-    package init(settings: Settings, log: LogOutput, ownDocuments: [String] = []) async throws(StartError) {
-        process = try ProcessPart(settings, log: log)
-        // Before the data is touched: a start that fails here has migrated nothing.
-        let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
-        declarations.log(to: process.logger)
-        let schema = declarations.schema
-        store = try await StorePart(process, schema: schema)
-        signIn = SignInPart(process, store: store)
-        access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
-        push = try PushPart(process, store: store, schema: schema)
-        api = APIPart(process, store: store, push: push, signIn: signIn, declarations: declarations)
-        cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
-        upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
-        timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
-        audit = ServerAudit(process, store: store, schema: schema)
-        front = FrontPart(
-            process,
-            store: store,
-            signIn: signIn,
-            access: access,
-            push: push,
-            api: api,
-            cluster: cluster,
-            declarations: declarations,
-            refusedTokens: audit.refusedTokens
-        )
+    /// - Parameters:
+    ///   - origins: Where the settings came from.
+    ///   - warnings: Those of the settings, for the log.
+    ///   - ownDocuments: Those of this program's own client, trusted without being declared.
+    ///   - rereading: Reads the settings as they were read for this start.
+    ///   - notifier: The service manager, which is told of the start.
+    ///   - sockets: What it has opened.
+    package init(
+        settings: Settings,
+        origins: [SettingOrigin] = [],
+        log: LogDestination,
+        warnings: [String] = [],
+        ownDocuments: [String] = [],
+        rereading: @escaping Reloader.Reading,
+        notifier: ServiceNotifier = ServiceNotifier(),
+        sockets: ActivatedSockets = ActivatedSockets()
+    ) async throws(StartError) {
+        let process = try ProcessPart(settings, log: log, warnings: warnings)
+        let admin = try await AdminPart(process, sockets: sockets)
+        self.notifier = notifier
+        (self.process, self.admin) = (process, admin)
+        (stops, stopWishes) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1))
+        do throws(StartError) {
+            // Before the data is touched: a start that fails here has migrated nothing.
+            let declarations = try Declarations(settings, sealer: process.sealer, ownDocuments: ownDocuments)
+            declarations.log(to: process.logger)
+            let schema = declarations.schema
+            let hold = notifier.holdStart(because: "opening the database", time: process.time)
+            defer { hold.cancel() }
+            store = try await StorePart(process, progress: admin.progress, schema: schema)
+            signIn = SignInPart(process, store: store)
+            access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
+            push = try PushPart(process, store: store, schema: schema)
+            api = APIPart(process, store: store, push: push, signIn: signIn, declarations: declarations)
+            cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
+            upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
+            timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
+            audit = ServerAudit(process, store: store, schema: schema)
+            front = FrontPart(
+                process,
+                store: store,
+                signIn: signIn,
+                access: access,
+                push: push,
+                api: api,
+                cluster: cluster,
+                declarations: declarations,
+                refusedTokens: audit.refusedTokens,
+                stalls: admin.stalls,
+                sockets: sockets
+            )
+            reloader = Reloader(
+                ReloadableParts(
+                    process: process,
+                    store: store,
+                    signIn: signIn,
+                    access: access,
+                    push: push,
+                    api: api,
+                    upkeep: upkeep,
+                    front: front
+                ),
+                settings: settings,
+                declarations: declarations,
+                read: rereading
+            )
+        } catch {
+            await admin.close()
+            throw error
+        }
+        process.metrics.add(reloader)
+        admin.serve(adminRoutes(origins), health: front.health)
+    }
+
+    /// What the admin listener serves beside probes, a line each.
+    private func adminRoutes(_ origins: [SettingOrigin]) -> [any AdminRoute] {
+        let (process, stopWishes) = (process, stopWishes)
+        let database = process.settings.server.databaseAddress
+        return [
+            StateRoute(
+                admin: admin,
+                process: process,
+                store: store,
+                push: push,
+                api: api,
+                front: front,
+                cluster: cluster
+            ),
+            SettingsRoute(origins: origins, reloader: reloader),
+            AdminMetricsRoute(metrics: process.metrics),
+            LogLevelRoute(control: logControl),
+            ReloadRoute { [notifier, reloader] in await Self.reload(reloader, notifier) },
+            DrainRoute(seconds: process.settings.server.drainSeconds, logger: process.logger) {
+                stopWishes.yield(StopWish(drainSeconds: $0))
+            },
+            CheckpointRoute(store: store.store, database: database),
+            BackupRoute(database: database, backups: backups, logger: process.logger),
+        ]
     }
 
     /// Starts all work, then listens; answers the server's address.
     package func start() async throws(StartError) -> String {
+        admin.progress.enter("joining the other nodes")
         try await cluster?.start()
         await access.revocations.look()
         work.withLock { $0 = Task { await run() } }
         let address = try await front.listen()
+        watch()
+        admin.progress.listens()
         let (signIn, process) = (signIn, process)
         setup.withLock {
             $0 = Task {
                 await signIn.tellSetupCode(
                     address: address,
-                    publicURL: process.settings.server.publicURL,
+                    publicURL: process.settings.server.publicURL.map { $0 + process.settings.server.basePath },
                     to: process.logger,
                     time: process.time
                 )
             }
         }
+        notifier.ready()
         return address
+    }
+
+    /// Has what must never stand still looked at.
+    private func watch() {
+        let (server, store) = (front.server, store.store)
+        admin.watch(server.pulses, named: "event loop") { !server.pulses.isEmpty }
+        admin.watch([push.pulse], named: "event loop of pushes") { true }
+        admin.watch(admin.listener.pulses, named: "event loop of the admin listener") { true }
+        admin.stalls.add("writer", patienceSeconds: 60) { store.writerTurn }
+    }
+
+    /// Asks that the server stop, as whoever waits in `untilAskedToStop` then does.
+    package func askToStop() { stopWishes.yield(StopWish()) }
+
+    /// Returns once somebody has asked that the server stop; answers for how many seconds it is to
+    /// drain, nil where the settings say.
+    package func untilAskedToStop() async -> Double? {
+        for await wish in stops { return wish.drainSeconds }
+        return nil
     }
 
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
-        let (timers, audit, signIn) = (timers, audit, signIn)
+        let (timers, audit, signIn, log, server) = (timers, audit, signIn, process.log, front.metrics)
+        let reports = serviceReports
         await withDiscardingTaskGroup { group in
+            group.addTask { await log.run() }
             group.addTask {
                 await store.prepare()
                 await store.reportTopicNames()
@@ -108,30 +218,66 @@ package final class Application: Sendable {
             group.addTask { await upkeep.run() }
             group.addTask { await timers.run() }
             group.addTask { await audit.run() }
+            group.addTask { await server.run() }
+            group.addTask { await reports.run() }
             if let cluster { group.addTask { await cluster.run() } }
         }
     }
 
-    /// Takes the files of TLS anew, all or nothing: connections from now on see the new
-    /// certificate, those that are open go on as they are.
-    package func reload() { front.reload() }
+    /// How much is logged.
+    package var logControl: LogControl { process.log.control }
 
-    /// Stops in order: not ready, no new connections and claims; requests in flight end, sockets
-    /// are told, pushes under way are awaited; then the database is closed.
+    private var serviceReports: ServiceReports {
+        let (health, server, store) = (front.health, front.server, store.store)
+        return ServiceReports(
+            notifier: notifier,
+            time: process.time,
+            isLive: { health.isLive },
+            status: { "\(server.connectionCount) connections, \(store.statistics.waitingWrites) writes waiting" }
+        )
+    }
+
+    /// Reads the settings and their files anew, and takes them as a whole or not at all.
+    @discardableResult
+    package func reload() async -> ReloadOutcome {
+        await Self.reload(reloader, notifier)
+    }
+
+    private static func reload(_ reloader: Reloader, _ notifier: ServiceNotifier) async -> ReloadOutcome {
+        notifier.reloading()
+        defer { notifier.ready() }
+        return await reloader.reload()
+    }
+
+    /// Stops in order: not ready, for so many seconds more new connections; then none, and no
+    /// claims; requests in flight end, sockets are told, pushes under way are awaited; then the
+    /// database is closed, and the admin listener.
     ///
     /// The order is by hand because the `ServiceGroup` of swift-service-lifecycle stops services
     /// one by one, where here claims end before requests do, and pushes under way after both. It
     /// also ends on SIGHUP, which reloads here, and drops a second SIGTERM, which has to end the
     /// process.
-    package func stop() async {
-        process.logger.info("stopping")
+    package func stop(drainSeconds: Double = 0) async {
+        process.logger.info("stopping", metadata: ["event": "stopping"])
+        admin.stalls.end()
+        backups.stop()
+        notifier.stopping()
         front.health.stop()
+        front.server.drain()
+        if drainSeconds > 0 {
+            process.logger.notice(
+                "draining",
+                metadata: ["event": "draining", "seconds": .stringConvertible(drainSeconds)]
+            )
+            try? await Task.sleep(for: .seconds(drainSeconds))
+        }
         let grace = Int(process.settings.server.stopSeconds)
         process.data.database.giveUp(afterSeconds: grace + Self.databaseSeconds)
         push.outbox.stop()
         push.webhooks.stop()
-        api.feed.stop()
+        // Those who listen are told one after the other, and get events until then.
         await front.server.shutdown(graceSeconds: grace)
+        api.feed.stop()
         let setup = self.setup.withLock { $0.take() }
         setup?.cancel()
         await setup?.value
@@ -143,6 +289,8 @@ package final class Application: Sendable {
         await cluster?.stop()
         await store.store.close()
         process.http.stop()
-        process.logger.info("stopped")
+        await admin.close()
+        process.log.writeFolded()
+        process.logger.info("stopped", metadata: ["event": "stopped"])
     }
 }

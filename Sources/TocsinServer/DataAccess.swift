@@ -23,6 +23,14 @@ struct DataAccess: Sendable {
         }
     }
 
+    /// The server's secret where there is one already; nothing is made.
+    func existingServerKey() throws(StartError) -> ServerKey? {
+        guard server.serverKey != nil || SystemFile.exists(server.dataDirectory + "/" + ServerKey.fileName) else {
+            return nil
+        }
+        return try serverKey()
+    }
+
     /// Refuses to go on where the database is a file that is not there.
     func requireDatabase() throws(StartError) {
         guard case .sqlite(let path) = server.databaseAddress, !SystemFile.exists(path) else { return }
@@ -38,14 +46,17 @@ struct DataAccess: Sendable {
         at now: Timestamp,
         journal: Journal?,
         migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)? = nil,
+        opening: @escaping @Sendable (OpeningStep) -> Void = { _ in },
+        metrics: StoreMetrics? = nil,
         diagnostics: @escaping @Sendable (StoreError) -> Void = { _ in },
         observer: @escaping @Sendable ([DomainEvent]) -> Void = { _ in }
     ) async throws(StartError) -> SQLStore {
-        try makeFolder()
         var settings = StoreSettings()
         settings.migrations = migrations
         settings.journal = journal
+        settings.opening = opening
         settings.migrationNote = migrationNote
+        settings.metrics = metrics
         settings.readerCount = server.databaseReaders
         do {
             return try await SQLStore.open(

@@ -4,6 +4,7 @@ package import TocsinAPI
 import TocsinAuth
 import TocsinCore
 import TocsinHTTP
+import TocsinHTTP2
 
 /// What files declare to be served: the model, the routes and the trusted documents, each
 /// held against the schema.
@@ -14,6 +15,7 @@ struct Declarations {
     let documents: RequestDocuments
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
     let warnings: [String]
+    private let ownDocuments: [String]
     private let trustedMode: String
     private let sharesTopics: Bool
 
@@ -21,8 +23,25 @@ struct Declarations {
     ///
     /// The sealer is for page tokens and cursors; `ownDocuments` are trusted anyway.
     init(_ settings: Settings, sealer: any Sealer, ownDocuments: [String] = []) throws(StartError) {
-        schema = try SchemaLoading.load(settings.server)
-        executor = try Self.executor(schema, sealer: sealer, limits: settings.limits)
+        let schema = try SchemaLoading.load(settings.server)
+        let executor = try Self.executor(schema, sealer: sealer, limits: settings.limits)
+        try self.init(settings, schema, executor, ownDocuments: ownDocuments)
+    }
+
+    /// Routes and trusted documents as their files are now, over the schema that is served; what
+    /// clients have stored stays.
+    func readAnew(_ settings: Settings) throws(StartError) -> Declarations {
+        try Declarations(settings, schema, executor, ownDocuments: ownDocuments, earlier: documents)
+    }
+
+    private init(
+        _ settings: Settings,
+        _ schema: APISchema,
+        _ executor: ResponseExecutor,
+        ownDocuments: [String],
+        earlier: RequestDocuments? = nil
+    ) throws(StartError) {
+        (self.schema, self.executor, self.ownDocuments) = (schema, executor, ownDocuments)
         var problems: [String] = []
         var loading: RouteLoading?
         do throws(RouteProblems) {
@@ -41,7 +60,8 @@ struct Declarations {
             documents = try Self.documents(
                 settings,
                 executor: executor,
-                known: routes.flatMap(\.documents) + ownDocuments
+                known: routes.flatMap(\.documents) + ownDocuments,
+                earlier: earlier
             )
         } catch {
             problems.append(error.description)
@@ -55,21 +75,30 @@ struct Declarations {
     /// Says what there is no room for, and how many documents are trusted.
     func log(to logger: Logger) {
         for reason in warnings {
-            logger.warning("the schema leaves no room for a shipped route or search", metadata: ["reason": "\(reason)"])
+            logger.warning(
+                "the schema leaves no room for a shipped route or search",
+                metadata: ["event": "route_left_out", "reason": "\(reason)"]
+            )
         }
         if let conflict = schema.peopleConflict {
             logger.notice(
                 "the API of people and groups is left out, for the model file needs one of its names",
-                metadata: ["reason": "\(conflict)"]
+                metadata: ["event": "people_left_out", "reason": "\(conflict)"]
             )
         }
         if sharesTopics, schema.topics.sharing == nil {
-            logger.info("topics cannot be shared: the schema's Topic has no rule for owners")
+            logger.info(
+                "topics cannot be shared: the schema's Topic has no rule for owners",
+                metadata: ["event": "sharing_left_out"]
+            )
         }
         guard documents.trustedCount > 0 else { return }
         logger.info(
             "trusted documents are known",
-            metadata: ["count": "\(documents.trustedCount)", "mode": "\(trustedMode)"]
+            metadata: [
+                "event": "documents_trusted", "count": .stringConvertible(documents.trustedCount),
+                "mode": "\(trustedMode)",
+            ]
         )
     }
 
@@ -112,7 +141,8 @@ struct Declarations {
     private static func documents(
         _ settings: Settings,
         executor: ResponseExecutor,
-        known: [String]
+        known: [String],
+        earlier: RequestDocuments?
     ) throws(StartError) -> RequestDocuments {
         let hash: DocumentHash = { Digest.sha256($0) }
         let mode = RequestDocuments.TrustMode(rawValue: settings.server.trustedMode) ?? .off
@@ -126,6 +156,7 @@ struct Declarations {
                 _ = trusted.add(text, digest: digest)
             }
         }
+        if let earlier { return earlier.trusting(trusted, mode: mode) }
         let persisted = PersistedQueries(
             maximumEntries: settings.limits.persistedQueries,
             maximumBytes: settings.limits.persistedQueryBytes
@@ -167,35 +198,82 @@ package enum SchemaLoading {
 package enum SettingsCheck {
     /// What would stop the start, and what would be warned of.
     package static func result(of settings: Settings) -> (problems: [String], warnings: [String]) {
-        var problems: [String] = []
-        var warnings: [String] = []
-        do throws(KeyError) {
-            // Only for what this check seals and nobody sees.
-            let key = try ServerKey(secret: RandomBytes.make(ServerKey.minimumBytes))
-            do throws(StartError) {
-                let declarations = try Declarations(settings, sealer: KeySealer(key))
-                warnings += declarations.warnings.map {
-                    "The schema leaves no room for a shipped route or search: \($0)"
-                }
-            } catch {
-                problems.append(error.description)
-            }
-        } catch {
-            problems.append(error.description)
-        }
+        var (problems, warnings) = declared(by: settings)
         do throws(StartError) {
             _ = try Declarations.categories(path: settings.server.categoriesPath)
         } catch {
             problems.append(error.description)
         }
-        if let obstacle = obstacle(toKeepingDataIn: settings.server) { problems.append(obstacle) }
+        problems += [
+            obstacle(toKeepingDataIn: settings.server), obstacle(toDatabaseOf: settings.server),
+            serverKeyProblem(settings.server),
+        ].compactMap(\.self)
         do throws(HTTPServerError) {
             try settings.ofHTTPServer.tls?.check()
         } catch {
             problems.append(error.description)
         }
+        // One that is not there was told when the settings were read.
+        if let path = settings.push.caPath, SystemFile.exists(path) {
+            do throws(HTTP2SettingsError) {
+                try HTTP2Settings(authorityPath: path).check()
+            } catch {
+                problems.append(error.description)
+            }
+        }
         return (problems, warnings)
     }
+
+    /// What is wrong with schema, routes and trusted documents.
+    private static func declared(by settings: Settings) -> (problems: [String], warnings: [String]) {
+        do throws(StartError) {
+            _ = try SchemaLoading.load(settings.server)
+        } catch {
+            // Documents cannot be held against it; all else of the routes can be told.
+            return ([error.description] + RouteLoading.problemsOfForm(settings.server.routesPath), [])
+        }
+        do {
+            // Only for what this check seals and nobody sees.
+            let key = try ServerKey(secret: RandomBytes.make(ServerKey.minimumBytes))
+            let declarations = try Declarations(settings, sealer: KeySealer(key))
+            let warnings = declarations.warnings.map {
+                "The schema leaves no room for a shipped route or search: \($0)"
+            }
+            return ([], warnings)
+        } catch let error as StartError {
+            return ([error.description], [])
+        } catch {
+            return (["\(error)"], [])
+        }
+    }
+
+    /// What is wrong with the key's file, where there is one; the start makes one otherwise.
+    private static func serverKeyProblem(_ server: Settings.Server) -> String? {
+        guard server.serverKey == nil, SystemFile.exists(server.dataDirectory + "/" + ServerKey.fileName) else {
+            return nil
+        }
+        do throws(KeyError) {
+            _ = try ServerKey.load(from: server.dataDirectory)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// Why a database outside the data directory cannot be made or written; nil: it can.
+    private static func obstacle(toDatabaseOf server: Settings.Server) -> String? {
+        guard case .sqlite(let path)? = server.database, path != ":memory:" else { return nil }
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        guard folder != server.dataDirectory + "/" else { return nil }
+        guard SystemFile.exists(folder) else {
+            return "TOCSIN_DATABASE_URL: there is no folder \(folder) for the database. Make it, or mend the path."
+        }
+        return SystemFile.obstacle(toWritingIn: folder).map {
+            "TOCSIN_DATABASE_URL: the folder \(folder) of the database cannot be written: \($0.reason). Mend the path or its "
+                + "permissions."
+        }
+    }
+
     /// Why the data directory cannot be used; nil: it can, or nothing would be kept in it.
     private static func obstacle(toKeepingDataIn server: Settings.Server) -> String? {
         if case .postgres = server.databaseAddress, server.serverKey != nil { return nil }

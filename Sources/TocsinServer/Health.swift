@@ -4,28 +4,54 @@ import Synchronization
 import TocsinCore
 import TocsinStore
 
-/// What `/healthz` and `/readyz` answer; no secrets, as anybody may ask.
+/// What `/livez` and `/readyz` answer; no secrets, as anybody may ask.
 final class Health: HealthReporting, Sendable {
+    let stalls: StallWatch
     private let store: SQLStore
-    private let providers: [(name: String, isConfigured: Bool)]
+    private let providers: @Sendable () -> [(name: String, isConfigured: Bool)]
     private let cluster: Cluster?
-    private let isStopping = Atomic<Bool>(false)
+    private let stopping = Atomic<Bool>(false)
 
-    init(store: SQLStore, providers: [(name: String, isConfigured: Bool)], cluster: Cluster? = nil) {
+    init(
+        store: SQLStore,
+        providers: @escaping @Sendable () -> [(name: String, isConfigured: Bool)],
+        cluster: Cluster? = nil,
+        stalls: StallWatch
+    ) {
         self.store = store
         self.providers = providers
         self.cluster = cluster
+        self.stalls = stalls
     }
 
     /// From now on the server is not ready for new requests.
-    func stop() { isStopping.store(true, ordering: .relaxed) }
+    func stop() { stopping.store(true, ordering: .relaxed) }
 
-    func live() -> HealthReport { report(.ok, ["status": "ok"]) }
+    /// Whether it has been told to stop.
+    var isStopping: Bool { stopping.load(ordering: .relaxed) }
+
+    /// What `/livez` says.
+    var isLive: Bool { live().status == .ok }
+
+    func live() -> HealthReport { Self.liveness(stalls) }
+
+    /// Whether the process works: never asks the database, for a restart brings none back.
+    static func liveness(_ stalls: StallWatch) -> HealthReport {
+        let stalled = stalls.stalled
+        guard !stalled.isEmpty else { return report(true, ["status": "ok"]) }
+        return report(false, ["status": "stalled", "stalled": .array(stalled.map { .string($0) })])
+    }
 
     func ready() async -> HealthReport {
-        if isStopping.load(ordering: .relaxed) { return report(.unavailable, ["status": "stopping"]) }
+        let readiness = await readiness()
+        return Self.report(readiness.isReady, readiness.members)
+    }
+
+    /// Whether requests can be served now, with details that are no reasons.
+    func readiness() async -> (isReady: Bool, members: JSONObject) {
+        if isStopping { return (false, ["status": "stopping"]) }
         var members: [(String, JSONValue)] = []
-        var status = HealthReport.Status.ok
+        var isReady = true
         do {
             let health = try await store.health()
             members = [
@@ -33,15 +59,14 @@ final class Health: HealthReporting, Sendable {
             ]
             if let refusal = store.statistics.refusal { members.append(("writes", Self.value(of: refusal))) }
         } catch {
-            status = .unavailable
+            isReady = false
             members = [("database", .string(error.description))]
             if let trouble = store.trouble { members.append(("connection", Self.value(of: trouble))) }
         }
-        let states = providers.map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
+        let states = providers().map { ($0.name, JSONValue.string($0.isConfigured ? "configured" : "not configured")) }
         members.append(("push", .object(JSONObject(states))))
         if let cluster { members.append(("node", .object(JSONObject(cluster.report)))) }
-        let word: JSONValue = status == .ok ? "ok" : "unavailable"
-        return report(status, .object(JSONObject([("status", word)] + members)))
+        return (isReady, JSONObject([("status", isReady ? "ok" : "unavailable")] + members))
     }
 
     /// What is being done about a database that cannot be reached.
@@ -59,7 +84,7 @@ final class Health: HealthReporting, Sendable {
         return ["refused": .string(refusal.reason), "forMilliseconds": .int(Int64(time / .milliseconds(1)))]
     }
 
-    private func report(_ status: HealthReport.Status, _ body: JSONValue) -> HealthReport {
-        HealthReport(status: status, body: body.serialized())
+    private static func report(_ isOK: Bool, _ members: JSONObject) -> HealthReport {
+        HealthReport(status: isOK ? .ok : .unavailable, body: JSONValue.object(members).serialized())
     }
 }

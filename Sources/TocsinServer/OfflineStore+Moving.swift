@@ -57,6 +57,7 @@ extension OfflineStore {
         _ request: ExportRequest,
         _ report: MovingReport
     ) async throws(StartError) {
+        try DataAccess(settings).requireDatabase()
         let (database, model) = (DataAccess(settings).database, try modelDigest(settings))
         var start: DumpToken?
         if let text = request.token {

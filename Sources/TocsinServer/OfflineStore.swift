@@ -35,8 +35,12 @@ package struct OfflineStore: Sendable {
         mayCreate: Bool,
         _ body: (OfflineStore) async throws(ServiceError) -> Void
     ) async throws(StartError) {
-        if !mayCreate { try DataAccess(settings).requireDatabase() }
-        let tool = try await OfflineStore(settings: settings, migrations: migrations)
+        if mayCreate {
+            try DataAccess(settings).makeFolder()
+        } else {
+            try DataAccess(settings).requireDatabase()
+        }
+        let tool = try await OfflineStore(settings: settings, migrations: migrations, mayCreate: mayCreate)
         do {
             try await body(tool)
             await tool.store.close()
@@ -46,7 +50,7 @@ package struct OfflineStore: Sendable {
         }
     }
 
-    private init(settings: Settings, migrations: MigrationMode) async throws(StartError) {
+    private init(settings: Settings, migrations: MigrationMode, mayCreate: Bool) async throws(StartError) {
         let time = SystemTime()
         // Servers on a shared database hear of what a command ends.
         let (data, identifiers) = (DataAccess(settings), SystemIdentifiers(time: time))
@@ -87,9 +91,10 @@ package struct OfflineStore: Sendable {
         pushes = PushAdministration(environment: environment, topics: topics)
         var limited = environment
         limited.limits = settings.limits.ofServices
-        limited.tokenTexts = LocalTokens(try data.serverKey())
+        let key = mayCreate ? try data.serverKey() : try data.existingServerKey()
+        limited.tokenTexts = key.map { LocalTokens($0) }
         devices = DeviceService(environment: limited)
-        tokens = TokenService(environment: limited)
+        tokens = TokenService(environment: limited, topics: topics)
     }
 
     /// Makes an API key and records it; answers its text, which is stored nowhere.
@@ -133,12 +138,14 @@ package struct OfflineStore: Sendable {
         return first.id
     }
 
-    /// One line a migration: number, name, and when it was applied.
+    /// One line a migration: number, name, and when it was applied; of one that waits, whether
+    /// older programs can go on after it.
     package func migrations() async throws(ServiceError) -> [String] {
         do {
             return try await store.migrationStatus().map { migration in
                 "\(migration.number) \(migration.name) "
                     + (migration.appliedAt.map { "applied \($0.iso8601)" } ?? "not applied")
+                    + (migration.appliedAt == nil && migration.isAdditive == false ? ", not additive" : "")
             }
         } catch {
             throw ServiceError(error)
@@ -176,7 +183,7 @@ package struct OfflineStore: Sendable {
             text
         case .uncertain(let reason): "The outcome is unknown: \(reason)."
         case .unavailable(let reason): "The database cannot be used just now: \(reason)"
-        case .unauthorized: "This user may not do that."
+        case .unauthorized, .reauthenticate: "This user may not do that."
         case .nameTaken(let name, _): "There is a topic named \(name) already; use another name."
         case .conflict, .conditionFailed, .versionConflict, .badPageToken: "The data has changed meanwhile; try again."
         }

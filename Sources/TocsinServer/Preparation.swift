@@ -23,7 +23,10 @@ struct Preparation: Sendable {
             try await perform()
             return true
         } catch .unavailable(let reason, let detail) where store.isShared {
-            logger.warning("the database is away; waiting for it", metadata: ["reason": "\(reason) (\(detail))"])
+            logger.warning(
+                "the database is away; waiting for it",
+                metadata: ["event": "database_awaited", "reason": "\(reason) (\(detail))"]
+            )
             return false
         } catch {
             await store.close()
@@ -37,11 +40,17 @@ struct Preparation: Sendable {
             try? await time.sleep(until: time.now().adding(seconds: Self.pauseSeconds))
             do {
                 try await perform()
-                return logger.notice("the database is here")
+                return logger.notice("the database is here", metadata: ["event": "database_here"])
             } catch .unavailable(let reason, _) {
-                logger.debug("the database is away", metadata: ["reason": "\(reason)"])
+                logger.debug(
+                    "the database is away",
+                    metadata: ["event": "database_still_away", "reason": "\(reason)"]
+                )
             } catch {
-                logger.error("the database cannot be prepared", metadata: ["reason": "\(error)"])
+                logger.error(
+                    "the database cannot be prepared",
+                    metadata: ["event": "database_not_prepared", "reason": "\(error)"]
+                )
             }
         }
     }

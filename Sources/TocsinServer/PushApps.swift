@@ -1,3 +1,4 @@
+import Synchronization
 import TocsinAuth
 import TocsinCore
 import TocsinHTTP2
@@ -9,17 +10,26 @@ struct PushApps {
     private let transport: HTTP2Transport
     private let http: any OutgoingHTTP
     private let time: any TimeSource
-    /// One for each team and key, whichever apps use it.
-    private var tokens: [String: APNsTokenSource] = [:]
+    private let metrics: PushMetrics
+    private let tokens: APNsTokenSources
 
-    init(settings: Settings, transport: HTTP2Transport, http: any OutgoingHTTP, time: any TimeSource) {
+    init(
+        settings: Settings,
+        transport: HTTP2Transport,
+        http: any OutgoingHTTP,
+        time: any TimeSource,
+        tokens: APNsTokenSources,
+        metrics: PushMetrics
+    ) {
+        self.metrics = metrics
         self.settings = settings
         self.transport = transport
         self.http = http
         self.time = time
+        self.tokens = tokens
     }
 
-    mutating func providers() throws(StartError) -> PushProviders {
+    func providers() throws(StartError) -> PushProviders {
         var apps = [try defaultApp()]
         for app in settings.apps { apps.append(try self.app(app)) }
         return PushProviders(apps.filter { !$0.providers.isEmpty }, browsers: try webPush())
@@ -29,7 +39,7 @@ struct PushApps {
     ///
     /// If it names no bundle, its key serves every app of the team. A Firebase project serves
     /// everybody while there is no other app.
-    private mutating func defaultApp() throws(StartError) -> PushProviders.App {
+    private func defaultApp() throws(StartError) -> PushProviders.App {
         var app = PushProviders.App(providers: [])
         if let apple = try apple(settings.apns, Set(PushEnvironment.allCases), of: "APNS_KEY_CONTENTS") {
             app.providers.append(apple)
@@ -43,7 +53,7 @@ struct PushApps {
         return app
     }
 
-    private mutating func app(_ settings: Settings.App) throws(StartError) -> PushProviders.App {
+    private func app(_ settings: Settings.App) throws(StartError) -> PushProviders.App {
         var app = PushProviders.App(id: settings.id, providers: [])
         for key in settings.apns {
             if let apple = try apple(key.settings, key.environments, of: settings.id) { app.providers.append(apple) }
@@ -58,7 +68,7 @@ struct PushApps {
         return app
     }
 
-    private mutating func apple(
+    private func apple(
         _ apns: Settings.APNs,
         _ environments: Set<PushEnvironment>,
         of name: String
@@ -66,10 +76,8 @@ struct PushApps {
         guard let teamID = apns.teamID, let keyID = apns.keyID, let key = apns.privateKey else { return nil }
         let signer = try Self.signer(key, of: name)
         let fallback: PushEnvironment = apns.isProduction ? .production : .sandbox
-        let source =
-            tokens[teamID + "/" + keyID]
-            ?? APNsTokenSource(teamID: teamID, keyID: keyID, signer: signer, time: time)
-        tokens[teamID + "/" + keyID] = source
+        let edition = String(Digest.sha256(Array(key.contents.utf8)).hexadecimal.prefix(16))
+        let source = tokens.source(teamID: teamID, keyID: keyID, edition: edition, signer: signer)
         var credentials = APNsCredentials(
             teamID: teamID,
             keyID: keyID,
@@ -80,12 +88,14 @@ struct PushApps {
             origin: apns.endpoint
         )
         credentials.mayBeCritical = apns.mayBeCritical
+        credentials.edition = "/" + edition
         return APNsProvider(
             credentials: credentials,
             transport: transport,
             time: time,
             tokens: source,
-            timeoutSeconds: settings.push.requestTimeoutSeconds
+            timeoutSeconds: settings.push.requestTimeoutSeconds,
+            metrics: metrics[.apns]
         )
     }
 
@@ -110,7 +120,8 @@ struct PushApps {
             transport: transport,
             http: http,
             time: time,
-            timeoutSeconds: settings.push.requestTimeoutSeconds
+            timeoutSeconds: settings.push.requestTimeoutSeconds,
+            metrics: metrics[.fcm]
         )
     }
 
@@ -122,7 +133,8 @@ struct PushApps {
             rules: settings.webPush.rules,
             transport: transport,
             time: time,
-            timeoutSeconds: settings.push.requestTimeoutSeconds
+            timeoutSeconds: settings.push.requestTimeoutSeconds,
+            metrics: metrics[.webPush]
         )
     }
 
@@ -131,6 +143,37 @@ struct PushApps {
             return try PrivateKey(pem: key.contents)
         } catch {
             throw StartError("\(name): \(error.description)")
+        }
+    }
+}
+
+/// The provider tokens of Apple's keys, one for each key, whichever apps use it and however often
+/// settings are reloaded: Apple refuses a second token of a key within 20 minutes.
+final class APNsTokenSources: Sendable {
+    private let time: any TimeSource
+    private let sources = Mutex<[String: APNsTokenSource]>([:])
+    /// Keys that are remembered; more than any server has.
+    private static let maximumSources = 1000
+
+    private let metrics: PushMetrics
+
+    init(time: any TimeSource, metrics: PushMetrics) { (self.time, self.metrics) = (time, metrics) }
+
+    /// - Parameter edition: Tells keys apart that have one id.
+    func source(teamID: String, keyID: String, edition: String, signer: any Signer) -> APNsTokenSource {
+        sources.withLock { sources in
+            let name = [teamID, keyID, edition].joined(separator: "/")
+            if let source = sources[name] { return source }
+            if sources.count >= Self.maximumSources { sources = [:] }
+            let source = APNsTokenSource(
+                teamID: teamID,
+                keyID: keyID,
+                signer: signer,
+                time: time,
+                metrics: metrics[.apns]
+            )
+            sources[name] = source
+            return source
         }
     }
 }

@@ -84,7 +84,10 @@ struct RevocationWatch: Sendable {
             let ended = list.replace(tokens: tokens, accounts: accounts, keys: keys, sessions: sessions)
             hub.publish(ended + list.note(rights))
         } catch {
-            logger.debug("revocations cannot be read", metadata: ["reason": "\(error)"])
+            logger.debug(
+                "revocations cannot be read",
+                metadata: ["event": "revocations_unread", "reason": "\(error)"]
+            )
         }
     }
 }

@@ -13,13 +13,14 @@ struct ServerAudit: Sendable {
     private let environment: ServiceEnvironment
     private let node: String
     private let schemaDigest: String
+    private let jobs: JobMetrics
     private let logger: Logger
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema) {
         environment = store.environment
         node = process.settings.server.nodeName
         schemaDigest = schema.modelDigest
-        logger = process.logger
+        (jobs, logger) = (process.metrics.jobs, process.logger)
         refusedTokens = RefusedTokens(environment: store.environment)
     }
 
@@ -27,7 +28,9 @@ struct ServerAudit: Sendable {
     func run() async {
         await begin()
         let (task, logger) = (refusedTokens.task, logger)
-        await task.run(by: environment.time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+        await task.run(by: environment.time, counting: jobs) {
+            logger.error("\(task.failure)", metadata: ["event": "refused_tokens_unwritten", "reason": "\($0)"])
+        }
     }
 
     /// Notes the start once the database takes writes.
@@ -39,7 +42,10 @@ struct ServerAudit: Sendable {
             } catch .unavailable {
                 // The store has said so.
             } catch {
-                logger.error("the start could not be noted in the audit", metadata: ["reason": "\(error)"])
+                logger.error(
+                    "the start could not be noted in the audit",
+                    metadata: ["event": "audit_start_unwritten", "reason": "\(error)"]
+                )
                 return
             }
             try? await environment.time.sleep(until: environment.time.now().adding(seconds: 1))
@@ -69,7 +75,10 @@ struct ServerAudit: Sendable {
                 return .success(())
             }
         } catch {
-            logger.warning("the stop could not be noted in the audit", metadata: ["reason": "\(error)"])
+            logger.warning(
+                "the stop could not be noted in the audit",
+                metadata: ["event": "audit_stop_unwritten", "reason": "\(error)"]
+            )
         }
     }
 

@@ -24,10 +24,15 @@ package enum TopicNameReport {
             guard !doubled.isEmpty else { return }
             logger.warning(
                 "several topics of one owner have the same name: they work by id; rename or delete all but one",
-                metadata: ["names": "\(lines(doubled).joined(separator: "; "))"]
+                metadata: [
+                    "event": "topic_names_doubled", "names": "\(lines(doubled).joined(separator: "; "))",
+                ]
             )
         } catch {
-            logger.debug("the names of topics could not be compared", metadata: ["reason": "\(error)"])
+            logger.debug(
+                "the names of topics could not be compared",
+                metadata: ["event": "topic_names_unread", "reason": "\(error)"]
+            )
         }
     }
 }

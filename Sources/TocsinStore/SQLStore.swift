@@ -1,3 +1,4 @@
+import Metrics
 import Synchronization
 package import TocsinCore
 
@@ -28,7 +29,7 @@ package final class SQLStore: Store {
     }
 
     private let database: any SQLDatabase
-    private let settings: StoreSettings
+    let settings: StoreSettings
     private let writes: WorkQueue<any QueuedWrite>
     /// Reads of clients, which take turns by owner.
     private let reads: ReadQueue
@@ -38,12 +39,13 @@ package final class SQLStore: Store {
     private let ending = Mutexed(Ending())
     private let diagnostics: Diagnostics
     private let opening = Opening()
+    private let turns = WriterTurns()
 
     private init(database: any SQLDatabase, settings: StoreSettings, diagnostics: Diagnostics) {
         self.database = database
         self.settings = settings
         self.diagnostics = diagnostics
-        writes = WorkQueue(limit: settings.maximumWaitingWrites)
+        writes = WorkQueue(limit: settings.maximumWaitingWrites, waits: settings.metrics?.waits[.write])
         reads = ReadQueue(
             readersPerOwner: max(1, settings.readerCount / 2),
             waitingPerOwner: settings.maximumWaitingReadsOfOwner
@@ -84,7 +86,8 @@ package final class SQLStore: Store {
             queue: store.writes,
             readers: Countdown(settings.readerCount + 1),
             statistics: store.counters,
-            opening: store.opening
+            opening: store.opening,
+            turns: store.turns
         )
         try await store.start(writer)
         return store
@@ -105,10 +108,12 @@ package final class SQLStore: Store {
         _ body: @escaping @Sendable (SQLReader) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let pending = Mutexed<ReadIntent?>(nil)
+        let isMeasured = settings.metrics != nil
         let result: Result<Value, StoreError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let intent = ReadIntent(
                     origin,
+                    askedAt: isMeasured ? .now : nil,
                     run: { reader in
                         let result = Result { () throws(StoreError) in try body(reader) }
                         return { continuation.resume(returning: result) }
@@ -204,6 +209,21 @@ extension SQLStore {
         return statistics
     }
 
+    /// The number of the group of writes under way, which changes as long as the writer's thread
+    /// goes on; nil while there is none.
+    package var writerTurn: Int? { turns.present }
+
+    /// Brings the main file up to date with the log beside it; waits for writes before it.
+    ///
+    /// The one connection that writes does it, so that nobody else ever checkpoints. A database
+    /// that keeps its log itself is left alone.
+    package func checkpoint() async throws(StoreError) {
+        let result: Result<Void, StoreError> = await withCheckedContinuation { continuation in
+            enqueue(CheckpointWrite { continuation.resume(returning: $0) })
+        }
+        if case .failure(let error) = result { throw told(error) }
+    }
+
     /// Whether other servers may use the database, which may be away for a while.
     package var isShared: Bool { database.isShared }
 
@@ -247,7 +267,8 @@ extension SQLStore {
                 database: database,
                 next: number == 0 ? ofServer : ofClients,
                 readers: writer.readers,
-                opening: opening
+                opening: opening,
+                metrics: settings.metrics
             )
             guard startThread("store-reader", { reader.run() }) else {
                 for _ in number...settings.readerCount { writer.readers.arrive() }

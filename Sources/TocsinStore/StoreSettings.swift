@@ -20,11 +20,25 @@ package struct StoreSettings: Sendable {
     package var migrations = MigrationMode.apply
     /// Makes what the audit says of migrations that were applied; nil: it says nothing.
     package var migrationNote: (@Sendable (_ from: Int, _ to: Int) -> AuditEvent)?
+    /// Told how far opening has come, on the writer's thread; it must return at once.
+    package var opening: @Sendable (OpeningStep) -> Void = { _ in }
     /// Where groups are noted for other nodes; nil where there are none.
     package var journal: Journal?
+    /// Writes count as refused until none has been refused for so long.
+    package var refusalEndsAfter = Duration.seconds(5)
+    /// Counts what the store does; nil: nothing is counted.
+    package var metrics: StoreMetrics?
 
     /// The documented defaults, without a journal.
     package init() {}
+}
+
+/// How far opening a database has come.
+package enum OpeningStep: Sendable, Hashable {
+    /// The lock that keeps others from migrating is waited for.
+    case waitingForLock
+    /// A migration is applied: its number among all, and its name.
+    case migrating(number: Int, of: Int, name: String)
 }
 
 /// What opening does about migrations that the database lacks.
@@ -60,7 +74,7 @@ package struct StoreStatistics: Sendable, Hashable {
     /// Reads that wait for a thread now.
     package var waitingReads = 0
     /// Why the last group was refused as a whole, and since when groups are;
-    /// nil once one is committed.
+    /// nil once a row can be written and none was refused for a while.
     package var refusal: Refusal?
 
     /// A store that has done nothing yet.
@@ -72,12 +86,15 @@ package struct StoreStatistics: Sendable, Hashable {
         package var reason: String
         /// When the first of the groups in a row was refused.
         package var since: ContinuousClock.Instant
+        /// When the last of them was.
+        package var last: ContinuousClock.Instant
     }
 
     mutating func noteFailure(_ error: StoreError) {
         failedGroups += 1
         guard case .unavailable(let reason, _) = error else { return }
-        refusal = Refusal(reason: reason, since: refusal?.since ?? .now)
+        let now = ContinuousClock.now
+        refusal = Refusal(reason: reason, since: refusal?.since ?? now, last: now)
     }
 }
 

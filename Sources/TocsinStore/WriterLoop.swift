@@ -1,3 +1,4 @@
+import Metrics
 import TocsinCore
 
 /// Commits groups of writes on one connection, and opens a new one when that is lost.
@@ -20,16 +21,19 @@ struct WriterLoop {
                 }
                 try complete(writer)
                 tell(writer)
+                endRefusal(writer)
                 for resume in resumptions { resume() }
                 return
             } catch {
                 let isLost = session?.connection.isLost ?? false
                 abandon()
+                if case .overtaken = error { thread.settings.metrics?.groups[.overtaken].add() }
                 if attempt.prepareAnother(of: group.count, after: error, isLost: isLost, wantsFence: wantsFence) {
                     continue
                 }
                 let failure = GroupAttempt.groupFailure(error)
                 thread.statistics.withLock { $0.noteFailure(failure) }
+                thread.settings.metrics?.noteFailure(failure)
                 for write in group { write.fail(failure) }
                 return
             }
@@ -188,7 +192,11 @@ struct WriterLoop {
             statistics.commits += 1
             statistics.committedWrites += outcome.successes
             statistics.commitTime += time
-            statistics.refusal = nil
+        }
+        if let metrics = thread.settings.metrics {
+            metrics.committed.add()
+            metrics.commitTime.record(time)
+            metrics.groupWrites.record(size: outcome.successes)
         }
         return outcome.resumptions
     }
@@ -209,6 +217,23 @@ extension WriterLoop {
                     detail: error.description
                 )
             }
+        }
+    }
+
+    /// Forgets that groups were refused once none is any more and a row can be written: on a full
+    /// disk a small group, or one that had nothing to write, is committed all the same.
+    private mutating func endRefusal(_ writer: SQLWriter) {
+        guard let refusal = thread.statistics.withLock({ $0.refusal }),
+            ContinuousClock.now - refusal.last >= thread.settings.refusalEndsAfter
+        else { return }
+        let connection = writer.session.connection
+        do throws(StoreError) {
+            try connection.run(writer.session.dialect.beginWriting())
+            try connection.run("UPDATE migrations SET name = name WHERE number = 1")
+            try connection.run("COMMIT")
+            thread.statistics.withLock { $0.refusal = nil }
+        } catch {
+            abandon()
         }
     }
 

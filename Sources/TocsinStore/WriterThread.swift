@@ -1,3 +1,4 @@
+import Synchronization
 import TocsinCore
 
 /// What a writer thread works with.
@@ -11,6 +12,7 @@ struct WriterThread: Sendable {
     let readers: Countdown
     let statistics: Mutexed<StoreStatistics>
     let opening: Opening
+    let turns: WriterTurns
 
     /// Opens the database, tells so, commits groups until the queue is closed and empty,
     /// and closes the database.
@@ -33,7 +35,9 @@ struct WriterThread: Sendable {
         opened(.success(()))
         var loop = WriterLoop(thread: self, session: session)
         while case let group = queue.take(upTo: settings.groupSize), !group.isEmpty {
+            turns.begin()
             loop.commit(group)
+            turns.end()
         }
         readers.wait()
         loop.close()
@@ -96,7 +100,7 @@ struct WriterThread: Sendable {
     private func prepare(_ session: SQLSession) throws(StoreError) {
         let migrator = try migrator(session)
         switch settings.migrations {
-        case .apply: try migrator.migrate(at: openedAt, note: settings.migrationNote)
+        case .apply: try migrator.migrate(at: openedAt, note: settings.migrationNote, step: settings.opening)
         case .require: try migrator.requireCurrent()
         case .ignore: break
         }
@@ -105,6 +109,22 @@ struct WriterThread: Sendable {
     private func session() throws(StoreError) -> SQLSession {
         let connection = try database.connect(role == .server ? .writer : .tool)
         return SQLSession(connection: connection, dialect: database.dialect)
+    }
+}
+
+/// Counts the groups that the writer's thread has begun and ended, for whoever looks whether it
+/// stands still.
+final class WriterTurns: Sendable {
+    private let count = Atomic(0)
+
+    func begin() { count.add(1, ordering: .relaxed) }
+
+    func end() { count.add(1, ordering: .relaxed) }
+
+    /// The number of the group under way; nil while there is none.
+    var present: Int? {
+        let count = count.load(ordering: .relaxed)
+        return count.isMultiple(of: 2) ? nil : count
     }
 }
 

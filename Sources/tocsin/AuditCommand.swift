@@ -11,8 +11,8 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "See who changed what, from where, and what was refused.",
         discussion: """
-            On the data itself everything is shown. With --server or TOCSIN_URL a running server is asked: administrators see
-            everything there, others what they did and what was done to them and theirs.
+            On the data itself everything is shown. With --server or TOCSIN_URL a running server is asked: \
+            administrators see everything there, others what they did and what was done to them and theirs.
 
             EXAMPLES
               tocsin audit list --action 'token.*' --since 7d

@@ -9,10 +9,10 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copy the SQLite database while the server runs.",
         discussion: """
-            The copy is of one moment, checked as a whole, and appears under its name when it is complete. It is as secret as
-            the database. Copy `server.key` from the data directory too: tokens and cursors are signed with it. To restore,
-            stop the server, put the copy in the place of `tocsin.db`, remove `tocsin.db-wal` and `tocsin.db-shm`, start it.
-            PostgreSQL is backed up by its own tools (pg_dump, pg_basebackup).
+            The copy is of one moment, checked as a whole, and appears under its name when it is complete. It is as \
+            secret as the database. Copy `server.key` from the data directory too: tokens and cursors are signed with \
+            it. To restore, stop the server, put the copy in the place of `tocsin.db`, remove `tocsin.db-wal` and \
+            `tocsin.db-shm`, start it. PostgreSQL is backed up by its own tools (pg_dump, pg_basebackup).
 
             EXAMPLES
               tocsin backup /var/backups/tocsin-2026-11-21.db --data-dir /var/lib/tocsin

@@ -2,15 +2,45 @@ import ArgumentParser
 import Glibc
 import JSON
 import TocsinClient
+import TocsinContent
 import TocsinServer
 
 /// `tocsin client`: what pages and apps take with them.
 struct ClientCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "client",
-        abstract: "Write out the client for browsers, and scripts for web views.",
-        subcommands: [JavaScript.self, Bridge.self]
+        abstract: "Write out the client for browsers, scripts for web views, and the clients' documents.",
+        subcommands: [JavaScript.self, Bridge.self, Manifest.self]
     )
+
+    /// `tocsin client documents`.
+    struct Manifest: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "documents",
+            abstract: "Print the GraphQL documents that the Swift client and these commands send.",
+            discussion: """
+                A server of this version knows them by itself when it runs trusted documents only. The manifest is for \
+                other servers, and for proxies that look at documents. It has the format of Apollo's persisted queries.
+
+                EXAMPLE
+                  tocsin client documents > documents/tocsin.json
+                """
+        )
+
+        func run() async throws {
+            let operations = CommandDocuments.all.map { body -> JSONValue in
+                let words = body.split { !$0.isLetter }.prefix(2).map(String.init)
+                return [
+                    "id": .string(hexEncoded(SHA256.digest(Array(body.utf8)))), "body": .string(body),
+                    "name": .string(words.last ?? ""), "type": .string(words.first ?? ""),
+                ]
+            }
+            let manifest: JSONValue = [
+                "format": "apollo-persisted-query-manifest", "version": 1, "operations": .array(operations),
+            ]
+            Terminal.print(manifest.serializedString())
+        }
+    }
 
     /// `tocsin client js`.
     struct JavaScript: AsyncParsableCommand {

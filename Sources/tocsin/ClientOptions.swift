@@ -85,12 +85,26 @@ enum Terminal {
     }
 }
 
+extension ClientError {
+    /// What happened and what to do, in the words of the command line.
+    fileprivate var words: String {
+        switch code {
+        case .topicNotFound:
+            "\(message) `tocsin topic list` lists those that you may, and `tocsin topic create NAME` makes one."
+        // The server names its field; what people have typed is a command.
+        case .unauthorized:
+            "The server does not allow this (\(code)): what you name is not there or not yours, or your token may do "
+                + "less."
+        default: description + (oldestCursor.map { " The oldest cursor that can be honoured: \($0)" } ?? "")
+        }
+    }
+}
+
 /// Runs the work of a client command; a failure of the client's becomes the command's.
 func runClient(_ work: () async throws -> Void) async throws {
     do {
         try await work()
     } catch let error as ClientError {
-        let oldest = error.oldestCursor.map { " The oldest cursor that can be honoured: \($0)" } ?? ""
-        throw CommandFailure(error.description + oldest)
+        throw CommandFailure(Terminal.harmless(error.words))
     }
 }

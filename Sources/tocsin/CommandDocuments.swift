@@ -9,5 +9,6 @@ enum CommandDocuments {
             AuditSourceOptions.document, DeliveriesCommand.document, ExplainCommand.document,
             RedriveCommand.document, SimulateCommand.document,
         ] + RemoteTokenDesk.documents + TopicCommand.documents
+            + ScheduleCommand.kind.documents + DigestCommand.kind.documents
     }
 }

@@ -8,8 +8,8 @@ struct DeliveriesCommand: AsyncParsableCommand {
         commandName: "deliveries",
         abstract: "List what became of a message's pushes, device by device.",
         discussion: """
-            A line for each device of the message's audience: status, platform, user, device, attempts and the reason; then
-            their counts. Why nothing was sent is a line too: SKIPPED, with its reason.
+            A line for each device of the message's audience: status, platform, user, device, attempts and the reason; \
+            then their counts. Why nothing was sent is a line too: SKIPPED, with its reason.
 
             EXAMPLES
               tocsin deliveries 5f0c… --status FAILED

@@ -40,8 +40,8 @@ struct DeviceCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "End a device, or all of a user's: their pushes stop, also those that wait.",
             discussion: """
-                The device is forgotten. An app that is still signed in may register it again; to keep somebody out, disable
-                the user (`tocsin user disable`) or remove the membership (`tocsin member remove`).
+                The device is forgotten. An app that is still signed in may register it again; to keep somebody out, \
+                disable the user (`tocsin user disable`) or remove the membership (`tocsin member remove`).
 
                   tocsin device end 0199f0c2-6d7e-7000-8000-3f2a7c1d5e90
                   tocsin device end --user alice

@@ -10,22 +10,16 @@ struct DigestCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Remove.self]
     )
 
-    /// The fields that commands print.
-    fileprivate static let fields = """
-        id name topicIds at days timeZone minPriority skipEmpty url lastMessageId lastAt missed nextAt
-        """
-
-    /// A digest on one line: id, when it comes next, its plan, its name.
-    fileprivate static func line(_ item: JSONValue?) -> String {
-        func text(_ name: String) -> String? { item?[name]?.stringValue }
-        let days = item?["days"]?.arrayValue?.compactMap(\.stringValue).joined(separator: ",")
+    static let kind = KeptKind(
+        type: "Digest",
+        name: "digest",
+        fields: "id name topicIds at days timeZone minPriority skipEmpty url lastMessageId lastAt missed nextAt"
+    ) { item in
+        func text(_ name: String) -> String? { item[name]?.stringValue }
+        let days = item["days"]?.arrayValue?.compactMap(\.stringValue).joined(separator: ",")
         let plan = [text("at"), text("timeZone"), days].compactMap(\.self).joined(separator: " ")
         return [text("id") ?? "-", text("nextAt") ?? "-", plan, text("name") ?? ""].map(Terminal.harmless)
             .joined(separator: "\t")
-    }
-
-    fileprivate static func show(_ item: JSONValue?, json: Bool) {
-        Terminal.print(json ? (item ?? .null).serializedString() : line(item))
     }
 }
 
@@ -56,9 +50,6 @@ extension DigestCommand {
         @Flag(help: "Print the answer as one JSON object.") var json = false
         @OptionGroup var client: ClientOptions
 
-        private static let document = """
-            mutation Add($i: CreateDigestInput!) { createDigest(input: $i) { \(DigestCommand.fields) } }
-            """
         private static let known = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
         private var dayNames: [String]? {
@@ -70,6 +61,7 @@ extension DigestCommand {
             if let wrong = dayNames?.first(where: { !Self.known.contains($0) }) {
                 throw ValidationError("--days has \"\(wrong)\". Write days such as mo,tu,we,th,fr,sa,su.")
             }
+            try LinkOption.check(url, "--url")
             try ClockOption.check(at, "--at")
         }
 
@@ -88,8 +80,7 @@ extension DigestCommand {
                 if let dayNames { input["days"] = .array(dayNames.map { .string($0) }) }
                 if let minPriority { input["minPriority"] = .int(Int64(minPriority)) }
                 if let url { input["url"] = .string(url) }
-                let answer = try await client.mutate(Self.document, variables: ["i": .object(input)])
-                DigestCommand.show(answer["createDigest"], json: json)
+                try await DigestCommand.kind.add(input, client, json: json)
             }
             client.close()
         }
@@ -105,11 +96,7 @@ extension DigestCommand {
 
         func run() async throws {
             let client = try client.makeClient()
-            try await runClient {
-                let document = "{ listDigests(limit: 100) { items { \(DigestCommand.fields) } } }"
-                let page = try await client.query(document)["listDigests"]
-                for item in page?["items"]?.arrayValue ?? [] { DigestCommand.show(item, json: json) }
-            }
+            try await runClient { try await DigestCommand.kind.list(client, json: json) }
             client.close()
         }
     }
@@ -122,21 +109,8 @@ extension DigestCommand {
 
         func run() async throws {
             let client = try client.makeClient()
-            try await runClient {
-                try await remove(client)
-                Terminal.print("removed \(Terminal.harmless(id))")
-            }
+            try await runClient { try await DigestCommand.kind.remove(id, client) }
             client.close()
-        }
-
-        private func remove(_ client: TocsinClient) async throws {
-            let document = "mutation Remove($id: ID!) { deleteDigest(input: {id: $id}) { id } }"
-            do throws(ClientError) {
-                _ = try await client.mutate(document, variables: ["id": .string(id)])
-            } catch {
-                guard error.code == .unauthorized else { throw error }
-                throw CommandFailure("There is no digest \(Terminal.harmless(id)), or it is not yours.")
-            }
         }
     }
 }

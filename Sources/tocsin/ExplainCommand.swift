@@ -8,8 +8,8 @@ struct ExplainCommand: AsyncParsableCommand {
         commandName: "explain",
         abstract: "Say why a message reached a user's devices or not.",
         discussion: """
-            A line for each gate in the order in which a push meets them: passed, not passed or not decided yet; what is the
-            case; and what to do. The owner of a message may ask about anybody, others about themselves.
+            A line for each gate in the order in which a push meets them: passed, not passed or not decided yet; what \
+            is the case; and what to do. The owner of a message may ask about anybody, others about themselves.
 
             EXAMPLES
               tocsin explain 5f0c… alice

@@ -7,10 +7,11 @@ struct ExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write all data as lines of JSON, while the server runs.",
         discussion: """
-            What is written is the data at one moment; `tocsin import` takes it into an empty database of either kind. It holds
-            everything but `server.key`: texts, device tokens, password hashes. Keep it as you keep the database.
-            An export that was broken off is begun anew, or, while nothing changes the data, continued: `--after` the token of
-            the last complete chunk writes the rest. With --force the file that is there stays until the new one is complete.
+            What is written is the data at one moment; `tocsin import` takes it into an empty database of either kind. \
+            It holds everything but `server.key`: texts, device tokens, password hashes. Keep it as you keep the \
+            database. An export that was broken off is begun anew, or, while nothing changes the data, continued: \
+            `--after` the token of the last complete chunk writes the rest. With --force the file that is there stays \
+            until the new one is complete.
 
             EXAMPLES
               tocsin export --output tocsin.dump

@@ -7,10 +7,10 @@ struct ImportCommand: AsyncParsableCommand {
         commandName: "import",
         abstract: "Take in what `tocsin export` wrote, into a database of either kind.",
         discussion: """
-            The database must be empty and its server stopped; no server starts on one that an import has only begun to fill.
-            Chunks are checked by count and checksum and committed with a note, so that an import that was broken off goes on
-            with `--resume`, and one that is complete changes nothing when it is repeated. Copy `server.key` too: without it
-            all tokens and cursors are void.
+            The database must be empty and its server stopped; no server starts on one that an import has only begun \
+            to fill. Chunks are checked by count and checksum and committed with a note, so that an import that was \
+            broken off goes on with `--resume`, and one that is complete changes nothing when it is repeated. Copy \
+            `server.key` too: without it all tokens and cursors are void.
 
             EXAMPLES
               tocsin import tocsin.dump --data-dir /var/lib/tocsin

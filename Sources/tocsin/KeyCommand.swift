@@ -22,16 +22,15 @@ struct KeyCommand: AsyncParsableCommand {
         )
 
         @Option(help: "What to call it in lists.") var name = "default"
-        @Option(help: "How long it is good: 90s, 15m, 12h, 30d, 1y.") var ttl: Lifetime = Lifetime(
-            seconds: 365 * 86_400
-        )
+        @Option(help: "How long it is good: 90s, 15m, 12h, 30d, 1y. Default: 365d.", transform: Lifetime.read)
+        var ttl: Lifetime?
         @Option(help: "A network that it may be used from, such as 10.0.0.0/8. May be given several times.")
         var cidr: [String] = []
         @OptionGroup var store: StoreOptions
 
         func run() async throws {
             try await OfflineStore.run(store, mayCreate: true) { tool throws(ServiceError) in
-                print(try await tool.makeKey(name: name, lifetimeSeconds: ttl.seconds, networks: cidr))
+                print(try await tool.makeKey(name: name, lifetimeSeconds: ttl?.seconds ?? 365 * 86_400, networks: cidr))
             }
         }
     }

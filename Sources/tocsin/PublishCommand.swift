@@ -71,6 +71,7 @@ struct PublishCommand: AsyncParsableCommand {
         if let priority, !(1...5).contains(priority) {
             throw ValidationError("--priority \(priority) is not from 1 (min) to 5 (critical).")
         }
+        try LinkOption.check(url, "--url")
         _ = try texts()
     }
 

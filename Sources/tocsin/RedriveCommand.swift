@@ -8,8 +8,8 @@ struct RedriveCommand: AsyncParsableCommand {
         commandName: "redrive",
         abstract: "Send a message's failed or skipped pushes again.",
         discussion: """
-            Makes the deliveries in that state due again, with no attempts counted, and prints the counts of all states
-            afterwards. Mend first what their reasons name (`tocsin deliveries MESSAGE`).
+            Makes the deliveries in that state due again, with no attempts counted, and prints the counts of all \
+            states afterwards. Mend first what their reasons name (`tocsin deliveries MESSAGE`).
 
             EXAMPLES
               tocsin redrive 5f0c…

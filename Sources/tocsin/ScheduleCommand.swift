@@ -10,23 +10,17 @@ struct ScheduleCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Show.self, Remove.self]
     )
 
-    /// The fields that commands print.
-    fileprivate static let fields = """
-        id name topicId input dueAt cron timeZone until webhook enabled disabledReason lastMessageId lastAt missed nextAt
-        """
-
-    /// A schedule on one line: id, what comes next, when it comes, name.
-    fileprivate static func line(_ item: JSONValue?) -> String {
-        func text(_ name: String) -> String? { item?[name]?.stringValue }
+    static let kind = KeptKind(
+        type: "ScheduledMessage",
+        name: "scheduled message",
+        fields: """
+            id name topicId input dueAt cron timeZone until webhook enabled disabledReason lastMessageId lastAt missed nextAt
+            """
+    ) { item in
+        func text(_ name: String) -> String? { item[name]?.stringValue }
         let plan = text("cron").map { $0 + " " + (text("timeZone") ?? "UTC") } ?? text("dueAt") ?? "-"
-        let words = [
-            text("id") ?? "-", text("nextAt") ?? text("disabledReason") ?? "off", plan, text("name") ?? "",
-        ]
-        return words.map(Terminal.harmless).joined(separator: "\t")
-    }
-
-    fileprivate static func show(_ item: JSONValue?, json: Bool) {
-        Terminal.print(json ? (item ?? .null).serializedString() : line(item))
+        let next = text("nextAt") ?? text("disabledReason") ?? "off"
+        return [text("id") ?? "-", next, plan, text("name") ?? ""].map(Terminal.harmless).joined(separator: "\t")
     }
 }
 
@@ -60,17 +54,12 @@ extension ScheduleCommand {
         @Flag(help: "Print the answer as one JSON object.") var json = false
         @OptionGroup var client: ClientOptions
 
-        private static let document = """
-            mutation Add($i: CreateScheduledMessageInput!) {
-              createScheduledMessage(input: $i) { \(ScheduleCommand.fields) }
-            }
-            """
-
         func validate() throws {
             if title.isEmpty { throw ValidationError("--title is empty. Give the line people should see.") }
             guard (at == nil) != (cron == nil) else {
                 throw ValidationError("Give either --at, for once, or --cron, for again and again.")
             }
+            try LinkOption.check(url, "--url")
             try MomentOption.check(at, "--at")
             try MomentOption.check(until, "--until")
         }
@@ -89,8 +78,7 @@ extension ScheduleCommand {
                 ]
                 let texts = [("dueAt", at), ("cron", cron), ("timeZone", timeZone), ("until", until), ("name", name)]
                 for (field, text) in texts { if let text { input[field] = .string(text) } }
-                let answer = try await client.mutate(Self.document, variables: ["i": .object(input)])
-                ScheduleCommand.show(answer["createScheduledMessage"], json: json)
+                try await ScheduleCommand.kind.add(input, client, json: json)
             }
             client.close()
         }
@@ -104,22 +92,9 @@ extension ScheduleCommand {
         @Flag(help: "One JSON object a line.") var json = false
         @OptionGroup var client: ClientOptions
 
-        private static let document = """
-            query List($next: String) {
-              listScheduledMessages(limit: 100, nextToken: $next) { nextToken items { \(ScheduleCommand.fields) } }
-            }
-            """
-
         func run() async throws {
             let client = try client.makeClient()
-            try await runClient {
-                var next = JSONValue.null
-                repeat {
-                    let page = try await client.query(Self.document, variables: ["next": next])["listScheduledMessages"]
-                    for item in page?["items"]?.arrayValue ?? [] { ScheduleCommand.show(item, json: json) }
-                    next = page?["nextToken"] ?? .null
-                } while next != .null
-            }
+            try await runClient { try await ScheduleCommand.kind.list(client, json: json) }
             client.close()
         }
     }
@@ -132,14 +107,7 @@ extension ScheduleCommand {
 
         func run() async throws {
             let client = try client.makeClient()
-            try await runClient {
-                let document = "query Show($id: ID!) { getScheduledMessage(id: $id) { \(ScheduleCommand.fields) } }"
-                let found = try await client.query(document, variables: ["id": .string(id)])["getScheduledMessage"]
-                guard let found, found != .null else {
-                    throw CommandFailure("There is no scheduled message \(Terminal.harmless(id)), or it is not yours.")
-                }
-                ScheduleCommand.show(found, json: true)
-            }
+            try await runClient { try await ScheduleCommand.kind.show(id, client) }
             client.close()
         }
     }
@@ -152,21 +120,8 @@ extension ScheduleCommand {
 
         func run() async throws {
             let client = try client.makeClient()
-            try await runClient {
-                try await remove(client)
-                Terminal.print("removed \(Terminal.harmless(id))")
-            }
+            try await runClient { try await ScheduleCommand.kind.remove(id, client) }
             client.close()
-        }
-
-        private func remove(_ client: TocsinClient) async throws {
-            let document = "mutation Remove($id: ID!) { deleteScheduledMessage(input: {id: $id}) { id } }"
-            do throws(ClientError) {
-                _ = try await client.mutate(document, variables: ["id": .string(id)])
-            } catch {
-                guard error.code == .unauthorized else { throw error }
-                throw CommandFailure("There is no scheduled message \(Terminal.harmless(id)), or it is not yours.")
-            }
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import Logging
 import TocsinServer
 
@@ -8,10 +9,11 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run the server.",
         discussion: """
-            Every setting is a flag (--port 9000), an environment variable (TOCSIN_PORT) and a key of a settings file
-            (--config tocsin.toml); a flag wins over the environment, the environment over the file. `tocsin settings` lists
-            them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reloads the TLS certificate
-            and key.
+            Every setting is a flag (--port 9000), an environment variable (TOCSIN_PORT) and a key of a settings file \
+            (--config tocsin.toml); a flag wins over the environment, the environment over the file. `tocsin settings` \
+            lists them. SIGTERM or SIGINT stops the server gracefully; a second one at once. SIGHUP reads the settings \
+            and their files anew and takes them as a whole, or not at all (docs/settings.md). SIGUSR1 makes the log tell \
+            one step more for ten minutes, SIGUSR2 takes that back.
 
               tocsin serve --port 8080 --data-dir /var/lib/tocsin
             """
@@ -23,16 +25,21 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: SettingsOptions
 
     func run() async throws {
-        let (signals, hangups) = (StopSignals(), HangupSignals())
-        defer { hangups.stop() }
-        let loaded = try SettingsLoading.load(flags: try options.flags())
-        let log = JSONLogHandler.standardError(time: SystemTime())
+        let (signals, hangups, levels) = (StopSignals(), HangupSignals(), LevelSignals())
+        defer {
+            hangups.stop()
+            levels.stop()
+            // A second signal ends the process at once, until all has ended.
+            withExtendedLifetime(signals) {}
+        }
+        let flags = try options.flags()
+        let loaded = try SettingsLoading.load(flags: flags)
+        let log = LogDestination.standardError(loaded.settings, time: SystemTime())
         // Whoever reads the log has a moment to take what is left of it.
         defer { log.flush(within: .seconds(2)) }
-        for warning in loaded.warnings { log.write(Array("tocsin: warning: \(warning)\n".utf8)) }
         let application: Application
-        do {
-            application = try await Application(settings: loaded.settings, log: log, ownDocuments: CommandDocuments.all)
+        do throws(StartError) {
+            application = try await Self.makeApplication(loaded, flags, log)
         } catch {
             throw CommandFailure(error.description)
         }
@@ -51,12 +58,42 @@ struct ServeCommand: AsyncParsableCommand {
                 throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.reason).")
             }
         }
-        let reloads = hangups.signals
-        await withDiscardingTaskGroup { [application] group in
-            group.addTask { for await _ in reloads { application.reload() } }
-            await signals.first()
+        let (reloads, steps, stops) = (hangups.signals, levels.signals, signals.signals)
+        let drainSeconds = await withDiscardingTaskGroup { [application] group -> Double? in
+            group.addTask { for await _ in reloads { await application.reload() } }
+            group.addTask {
+                for await step in steps {
+                    switch step {
+                    case .more: application.logControl.raise()
+                    case .usual: application.logControl.reset()
+                    }
+                }
+            }
+            group.addTask { for await _ in stops { application.askToStop() } }
+            let drainSeconds = await application.untilAskedToStop()
             group.cancelAll()
+            return drainSeconds
         }
-        await application.stop()
+        await application.stop(drainSeconds: drainSeconds ?? loaded.settings.server.drainSeconds)
+    }
+
+    /// The server, with what systemd or its like has opened for it and wants to hear.
+    private static func makeApplication(
+        _ loaded: SettingsReading,
+        _ flags: [String: String],
+        _ log: LogDestination
+    ) async throws(StartError) -> Application {
+        let environment = ProcessInfo.processInfo.environment
+        let notifier = ServiceNotifier(environment: environment) { StandardError.write("tocsin: warning: \($0)\n") }
+        return try await Application(
+            settings: loaded.settings,
+            origins: loaded.origins,
+            log: log,
+            warnings: loaded.warnings,
+            ownDocuments: CommandDocuments.all,
+            rereading: { () throws(SettingsProblems) in try SettingsLoading.read(flags: flags) },
+            notifier: notifier,
+            sockets: try ActivatedSockets(environment: environment)
+        )
     }
 }

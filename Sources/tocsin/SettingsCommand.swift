@@ -7,7 +7,11 @@ struct SettingsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
         abstract: "Show the effective settings, secrets masked.",
-        subcommands: [Show.self, Check.self],
+        discussion: """
+            What is printed is a settings file: `tocsin settings > tocsin.toml` keeps all but secrets, which are \
+            commented out.
+            """,
+        subcommands: [Show.self, Check.self, Example.self, Manual.self],
         defaultSubcommand: Show.self
     )
 
@@ -24,7 +28,8 @@ struct SettingsCommand: AsyncParsableCommand {
             if json {
                 print(SettingsReport.json(loaded.origins).serializedString())
             } else {
-                print(SettingsReport.text(loaded.origins, showsOrigin: showOrigin), terminator: "")
+                let text = SettingsReport.text(loaded.origins, tables: loaded.tables, showsOrigin: showOrigin)
+                print(text, terminator: "")
             }
         }
     }
@@ -34,15 +39,18 @@ struct SettingsCommand: AsyncParsableCommand {
             abstract: "Check the settings and the files they name; every problem is reported at once."
         )
 
+        @Flag(help: "Print one JSON object: ok, problems, warnings.") var json = false
         @OptionGroup var options: SettingsOptions
 
         func run() async throws {
-            let loaded = try SettingsLoading.load(flags: try options.flags())
-            let found = SettingsCheck.result(of: loaded.settings)
-            for warning in loaded.warnings + found.warnings { print("warning: \(warning)") }
-            guard found.problems.isEmpty else {
-                throw CommandFailure(found.problems.joined(separator: "\n"), status: 2)
+            let found = SettingsLoading.check(flags: try options.flags())
+            if json {
+                print(found.json.serializedString())
+                if !found.problems.isEmpty { throw ExitCode(2) }
+                return
             }
+            guard found.problems.isEmpty else { throw CommandFailure(found.description, status: 2) }
+            for warning in found.warnings { print("warning: \(warning)") }
             print("The settings are in order.")
         }
     }

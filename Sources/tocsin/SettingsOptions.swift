@@ -69,16 +69,23 @@ struct StoreOptions: ParsableArguments {
 /// Reads settings as every command does.
 enum SettingsLoading {
     static func load(flags: [String: String]) throws -> SettingsReading {
-        let environment = ProcessInfo.processInfo.environment
         do {
-            return try SettingsReader.read(
-                flags: flags,
-                environment: environment,
-                files: .system(environment: environment)
-            )
+            return try read(flags: flags)
         } catch {
             throw CommandFailure(error.description, status: 2)
         }
+    }
+
+    /// Everything that is wrong with the settings and the files that they name.
+    static func check(flags: [String: String]) -> SettingsProblems {
+        let environment = ProcessInfo.processInfo.environment
+        return SettingsReader.check(flags: flags, environment: environment, files: .system(environment: environment))
+    }
+
+    /// Reads settings as every command does; throws all that is wrong with them.
+    static func read(flags: [String: String]) throws(SettingsProblems) -> SettingsReading {
+        let environment = ProcessInfo.processInfo.environment
+        return try SettingsReader.read(flags: flags, environment: environment, files: .system(environment: environment))
     }
 }
 

@@ -11,7 +11,7 @@ struct SimulatorCommand: AsyncParsableCommand {
         abstract: "Run fake push providers (APNs, FCM and its token endpoint) on loopback.",
         discussion: """
             Refuses what the real providers refuse and prints each push. The lines printed at the start, pasted into a \
-            shell, point a `tocsin serve` started there at the simulator. It runs until SIGINT or SIGTERM.
+            shell, point a `tocsin serve` started there at the simulator. It runs until SIGINT or SIGTERM. \
             docs/try-every-failure.md has a recipe for each failure, with what the server makes of it.
 
             EXAMPLES

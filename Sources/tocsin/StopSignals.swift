@@ -8,7 +8,8 @@ final class StopSignals {
         let count = Atomic<Int>(0)
     }
 
-    private let signals: AsyncStream<Void>
+    /// An element for the first signal.
+    let signals: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 
     init() {
@@ -47,12 +48,47 @@ final class HangupSignals {
     init() {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         signals = stream
-        signal(SIGHUP, SIG_IGN)
+        Self.ignore()
         source = DispatchSource.makeSignalSource(signal: SIGHUP, queue: .global())
         source.setEventHandler { continuation.yield() }
         source.resume()
     }
 
+    /// Has SIGHUP end nothing, before anybody listens to it.
+    static func ignore() { signal(SIGHUP, SIG_IGN) }
+
     /// Tells of no more signals, which still end nothing.
     func stop() { source.cancel() }
+}
+
+/// SIGUSR1 and SIGUSR2, which change how much is logged.
+final class LevelSignals {
+    /// What a signal asks for.
+    enum Step: Sendable {
+        /// One step more (SIGUSR1).
+        case more
+        /// As the settings say (SIGUSR2).
+        case usual
+    }
+
+    /// An element for each signal.
+    let signals: AsyncStream<Step>
+    private let sources: [any DispatchSourceSignal]
+
+    init() {
+        let (stream, continuation) = AsyncStream<Step>.makeStream(bufferingPolicy: .bufferingNewest(16))
+        signals = stream
+        sources = [(SIGUSR1, Step.more), (SIGUSR2, .usual)].map { number, step in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            source.setEventHandler { continuation.yield(step) }
+            source.resume()
+            return source
+        }
+    }
+
+    /// Tells of no more signals, which still end nothing.
+    func stop() {
+        for source in sources { source.cancel() }
+    }
 }

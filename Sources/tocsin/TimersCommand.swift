@@ -9,7 +9,7 @@ struct TimersCommand: AsyncParsableCommand {
         commandName: "timers",
         abstract: "List what is to be done at a time, what is due first before the rest; at most 1000.",
         discussion: """
-            Each line has when it is due, what is done, what it is about, whose it is, how often it failed, and why.
+            Each line has when it is due, what is done, what it is about, whose it is, how often it failed, and why. \
             What failed is tried again after 1, 2, 4 … 60 seconds, for ever.
             """
     )

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Glibc
-import TocsinAPI
 import TocsinServer
 
 /// The command line: one file a command.
@@ -10,19 +9,19 @@ struct Tocsin: AsyncParsableCommand {
         commandName: "tocsin",
         abstract: "A notification server you own: GraphQL in, phones and live feeds out.",
         discussion: """
-            `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage it.
-            Exit codes: 0 done, 1 failed, 2 wrong use.
+            `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage \
+            it. Exit codes: 0 done, 1 failed, 2 wrong use.
             """,
-        version: ServerInfo.version,
+        version: BuildInfo.text,
         groupedSubcommands: [
             CommandGroup(
                 name: "Server",
                 subcommands: [
                     ServeCommand.self, UserCommand.self, GroupCommand.self, TokenCommand.self, KeyCommand.self,
                     DeviceCommand.self, MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self,
-                    ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self, SettingsCommand.self,
-                    SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self, WebhooksCommand.self,
-                    TimersCommand.self,
+                    AdminCommand.self, ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self,
+                    SettingsCommand.self, SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self,
+                    WebhooksCommand.self, TimersCommand.self, CapacityCommand.self,
                 ]
             ),
             CommandGroup(
@@ -41,6 +40,8 @@ struct Tocsin: AsyncParsableCommand {
     )
 
     static func main() async {
+        // A reload that comes while the server starts must not end it.
+        if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName { HangupSignals.ignore() }
         do {
             var command = try parseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {

@@ -52,9 +52,9 @@ extension TopicCommand {
         static let configuration = CommandConfiguration(
             abstract: "Share a topic with a user, a group, or everybody who has signed in.",
             discussion: """
-                READER reads the topic, follows it and may get its pushes. PUBLISHER publishes and reads nothing. OWNER
-                does both, renames the topic and shares it further; only the topic's owner gives and takes OWNER. The
-                same subject again gets the new roles in place of the old ones.
+                READER reads the topic, follows it and may get its pushes. PUBLISHER publishes and reads nothing. \
+                OWNER does both, renames the topic and shares it further; only the topic's owner gives and takes \
+                OWNER. The same subject again gets the new roles in place of the old ones.
 
                 EXAMPLES
                   tocsin topic share alerts --user bob
@@ -80,6 +80,7 @@ extension TopicCommand {
             for role in role where !["OWNER", "PUBLISHER", "READER"].contains(role.uppercased()) {
                 throw ValidationError("--role \(role) is not one of OWNER, PUBLISHER and READER.")
             }
+            try MomentOption.check(until, "--until")
         }
 
         func run() async throws {

@@ -94,7 +94,7 @@ extension TopicCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show a topic and, to who may share it, with whom it is shared.",
             discussion: """
-                The first line is the topic. Each further line is a grant: its kind, the user's or group's name, its
+                The first line is the topic. Each further line is a grant: its kind, the user's or group's name, its \
                 roles, whether it brings pushes, and when it ends.
                 """
         )

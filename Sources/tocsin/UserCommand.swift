@@ -17,8 +17,9 @@ struct UserCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add a user.",
             discussion: """
-                A user works with tokens (`tocsin token create`); a password is optional and is read from a prompt with
-                --password, or from standard input with --password-stdin. An admin manages people and groups over GraphQL.
+                A user works with tokens (`tocsin token create`); a password is optional and is read from a prompt \
+                with --password, or from standard input with --password-stdin. An admin manages people and groups over \
+                GraphQL.
 
                   tocsin user add alice
                   tocsin user add carol --admin

@@ -9,31 +9,34 @@ enum AllowedImports {
         // Glibc: reads and writes addresses.
         "Encodings": ["Glibc"],
         "JSON": [],
+        // Glibc: tells threads apart.
+        "Metrics": ["Glibc"],
         // What apps take without sockets, and what they and the server must write alike.
         "TocsinContent": ["JSON"],
         "GraphQL": ["JSON"],
         "GraphQLTransport": ["GraphQL", "HTTPTypes", "JSON"],
         // Domain
-        "TocsinCore": ["Encodings"],
+        "TocsinCore": ["Encodings", "Metrics"],
         // Translators
-        "TocsinAPI": ["GraphQL", "GraphQLTransport", "JSON", "TocsinCore"],
-        "TocsinPush": ["Encodings", "JSON", "TocsinCore"],
+        "TocsinAPI": ["GraphQL", "GraphQLTransport", "JSON", "Metrics", "TocsinCore"],
+        "TocsinPush": ["Encodings", "JSON", "Metrics", "TocsinCore"],
         // Glibc: blocking calls wait on POSIX threads of their own, never on the shared pool.
-        "TocsinStore": ["Encodings", "Glibc", "TocsinCore"],
-        "TocsinAuth": ["COpenSSL", "Encodings", "Glibc", "JSON", "TocsinContent", "TocsinCore"],
+        "TocsinStore": ["Encodings", "Glibc", "Metrics", "TocsinCore"],
+        "TocsinAuth": ["COpenSSL", "Encodings", "Glibc", "JSON", "Metrics", "TocsinContent", "TocsinCore"],
         // Sockets and disks
         "TocsinHTTP": nio.union([
-            "Encodings", "Glibc", "GraphQLTransport", "HTTPTypes", "JSON", "Logging", "NIOHTTP1", "NIOSSL",
+            "Encodings", "Glibc", "GraphQLTransport", "HTTPTypes", "JSON", "Logging", "Metrics", "NIOHTTP1", "NIOSSL",
             "NIOWebSocket",
         ]),
-        "TocsinHTTP2": nio.union(["CNGHTTP2", "NIOSSL", "NIOTLS", "TocsinPush"]),
-        "TocsinSQLite": ["CSQLite", "Glibc", "TocsinCore", "TocsinStore"],
-        "TocsinPostgres": ["CPostgres", "Glibc", "TocsinCore", "TocsinStore"],
+        // Glibc: what the system's error numbers mean.
+        "TocsinHTTP2": nio.union(["CNGHTTP2", "Glibc", "Metrics", "NIOSSL", "NIOTLS", "TocsinPush"]),
+        "TocsinSQLite": ["CSQLite", "Glibc", "Metrics", "TocsinCore", "TocsinStore"],
+        "TocsinPostgres": ["CPostgres", "Glibc", "Metrics", "TocsinCore", "TocsinStore"],
         "TocsinNATS": ["CNATS", "Glibc", "TocsinCore"],
         // Products
         "TocsinServer": nio.union([
-            "CCurl", "CMalloc", "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes", "JSON", "Logging",
-            "TOMLKit",
+            "CBuild", "CCurl", "CMalloc", "CZlib", "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes",
+            "JSON", "Logging", "Metrics", "TOMLKit",
             "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinNATS", "TocsinPostgres",
             "TocsinPush", "TocsinSQLite", "TocsinStore",
         ]),

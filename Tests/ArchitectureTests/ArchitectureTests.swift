@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @Suite("Architecture")
@@ -94,6 +95,31 @@ struct ArchitectureTests {
         for file in Self.sources {
             for line in file.packageDeclarations where !file.hasComment("///", aboveLine: line) {
                 Issue.record("\(file.path):\(line) declares something package without a doc comment")
+            }
+        }
+    }
+
+    @Test("texts of help leave the wrapping to the terminal: a line within a paragraph ends with a backslash")
+    func helpIsWrapped() {
+        for file in Self.sources where file.target == "tocsin" {
+            var indent: Int?
+            for (number, line) in file.lines.enumerated() {
+                let text = line.trimmingCharacters(in: .whitespaces)
+                if line.hasSuffix("discussion: \"\"\"") {
+                    let end = file.lines[(number + 1)...].first { $0.contains("\"\"\"") } ?? ""
+                    indent = end.prefix { $0 == " " }.count
+                } else if text.hasPrefix("\"\"\"") {
+                    indent = nil
+                }
+                guard let indent, number + 1 < file.lines.count else { continue }
+                let next = file.lines[number + 1]
+                let isProse = [line, next].allSatisfy { line in
+                    line.prefix { $0 == " " }.count == indent && line.contains { $0.isLowercase }
+                        && !line.dropFirst(indent).hasPrefix("\\(")
+                }
+                let isLast = next.trimmingCharacters(in: .whitespaces).hasPrefix("\"\"\"")
+                guard isProse, !isLast, !line.hasSuffix("discussion: \"\"\"") else { continue }
+                #expect(line.hasSuffix(" \\"), "\(file.path):\(number + 1) breaks its line")
             }
         }
     }

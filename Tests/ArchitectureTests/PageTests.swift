@@ -34,8 +34,8 @@ struct PageTests {
 
     /// `sh` is run by the integration tests; the others are shown only.
     private static let knownMarks: Set<String> = [
-        "sh", "console", "graphql", "http", "ini", "js", "json", "kotlin", "mermaid", "nginx", "python", "swift",
-        "text", "toml",
+        "sh", "caddyfile", "console", "graphql", "http", "ini", "js", "json", "kotlin", "mermaid", "nginx", "python",
+        "swift", "text", "toml",
     ]
 
     @Test("every block of code says what it is", arguments: pages)

@@ -1,5 +1,5 @@
-"""Opens pages in headless Chromium that sign in by a cookie, and pages of other origins that try to act by it: another port of
-the same host, which shares its cookies, and another site. Use: cookies.py BINARY [CHROMIUM]"""
+"""Opens pages in a headless browser that sign in by a cookie, and pages of other origins that try to act by it: another port of
+the same host, which shares its cookies, and another site. Use: cookies.py BINARY [CHROMIUM or FIREFOX]"""
 
 import http.client
 import http.server
@@ -165,17 +165,30 @@ def page(script, settings):
     return (text + "</script>").encode()
 
 
+def command(browser, folder, address):
+    """How a browser is started without a window, with a profile of its own."""
+    if "firefox" in os.path.basename(browser):
+        os.makedirs(folder)
+        with open(os.path.join(folder, "user.js"), "w", encoding="utf-8") as preferences:
+            for name in ("browser.shell.checkDefaultBrowser", "datareporting.policy.dataSubmissionEnabled"):
+                preferences.write(f'user_pref("{name}", false);\n')
+        return [browser, "--headless", "--no-remote", "--profile", folder, address]
+    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
+    flags += ["--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder}"]
+    return [browser, *flags, address]
+
+
 def main():
     binary = sys.argv[1]
-    chromium = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
+    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
     checks, told, folder = Checks(), queue.Queue(), tempfile.mkdtemp(prefix="tocsin-cookies-")
     own, other = Pages(told), Pages(told)
     origin = f"http://localhost:{own.server_port}"
     server = Server(binary, "--public-url", origin)
     browser = None
     try:
-        command = [binary, "user", "add", "root", "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
-        subprocess.run(command, input=PASSWORD.encode(), check=True, capture_output=True, timeout=60)
+        add = [binary, "user", "add", "root", "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
+        subprocess.run(add, input=PASSWORD.encode(), check=True, capture_output=True, timeout=60)
         port = server.address.rsplit(":", 1)[1]
         settings = {
             "password": PASSWORD, "own": origin, "server": f"http://localhost:{port}", "sockets": f"ws://localhost:{port}/graphql",
@@ -185,10 +198,12 @@ def main():
         own.behind = server.host
         own.files = {"/": page(OWN, settings), "/out": page(OUT, settings)}
         other.files = {"/": page(OTHER, settings)}
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"]
-        flags += ["--disable-background-networking", "--disable-component-update", f"--user-data-dir={folder}/browser"]
         browser = subprocess.Popen(
-            [chromium, *flags, origin + "/"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+            command(program, os.path.join(folder, "browser"), origin + "/"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "HOME": folder},
+            start_new_session=True,
         )
         watch(told, checks)
     finally:

@@ -41,7 +41,7 @@ class Server:
         self.process.wait(20)
         self._start(self.address.rsplit(":", 1)[1])
 
-    def _administer(self, *arguments):
+    def administer(self, *arguments):
         done = subprocess.run([self.binary, *arguments, *self._data], capture_output=True, text=True, timeout=60)
         if done.returncode != 0:
             raise SystemExit(f"tocsin {' '.join(arguments)} failed: {done.stderr}")
@@ -49,12 +49,12 @@ class Server:
 
     def add_user(self, name):
         """A new user and a token of theirs."""
-        self._administer("user", "add", name)
-        return self._administer("token", "create", "--user", name)
+        self.administer("user", "add", name)
+        return self.administer("token", "create", "--user", name)
 
     def create_key(self):
         """A new API key."""
-        return self._administer("key", "create")
+        return self.administer("key", "create")
 
     def post(self, token, query, **variables):
         """The data of a query or a mutation."""

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Testing
 
 @Suite("tocsin settings check", .timeLimit(.minutes(2)))
@@ -49,6 +50,98 @@ struct SettingsCheckTests {
             #expect(
                 result.errors.contains("routes.json") && result.errors.contains("Wrong.graphql"),
                 "\(result.errors)"
+            )
+        }
+    }
+
+    @Test("everything is told at once: settings, apps, schema, routes, certificate and directory; by --json too")
+    func everything() async throws {
+        try await Self.inFolder { folder in
+            let files = [
+                "tocsin.toml": """
+                port = 99999
+                prot = 9
+                schema = "\(folder)/model.graphql"
+                routes = "\(folder)/routes.json"
+                tls-certificate = "\(folder)/none.pem"
+                tls-key = "\(folder)/none-key.pem"
+                data-dir = "\(folder)/tocsin.toml/data"
+                push-ca-file = "\(folder)/no-ca.pem"
+                [[apps]]
+                id = "com.example.app"
+                [apps.apns]
+                key-id = "KEYONE1234"
+                """,
+                "model.graphql": "type Topic @model {\n  id: ID!\n  name: Strin\n}\n", "routes.json": "{",
+            ]
+            for (name, text) in files {
+                try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
+            }
+            let words = [
+                "port", "com.example.app", "Strin", "routes.json", "none.pem", "tocsin.toml/data", "no-ca.pem",
+            ]
+            let config = ["--config", folder + "/tocsin.toml"]
+            let plain = try await Self.command(folder, ["settings", "check"] + config)
+            #expect(plain.status == 2)
+            for word in words { #expect(plain.errors.contains(word), "\(word): \(plain.errors)") }
+            #expect(plain.errors.contains("prot is not a setting and has no effect. Did you mean port?"))
+            let json = try await Self.command(folder, ["settings", "check", "--json"] + config)
+            #expect(json.status == 2)
+            let found = try JSONParser.parse(json.output)
+            #expect(found["ok"] == false && found["warnings"]?[0]?.stringValue?.contains("prot") == true)
+            let problems = (found["problems"]?.arrayValue ?? []).compactMap(\.stringValue)
+            for word in words { #expect(problems.contains { $0.contains(word) }, "\(word): \(problems)") }
+            for library in ["errno", "descriptor:", "NIOSSL", "could not be completed", "Error("] {
+                #expect(!plain.errors.contains(library), "\(library): \(plain.errors)")
+            }
+        }
+    }
+
+    @Test("commands that only look make nothing, in a wrong data directory or beside a right database")
+    func looking() async throws {
+        let looks = [
+            ["user", "list"], ["group", "list"], ["token", "list"], ["key", "list"], ["device", "list"],
+            ["audit", "list"], ["webhooks", "list"], ["timers"], ["migrate", "status"], ["export"],
+            ["backup", "copy.db"],
+        ]
+        try await Self.inFolder { folder in
+            for look in looks {
+                let result = try await Self.command(folder, look + ["--data-dir", folder + "/wrong"])
+                #expect(result.status == 1, "\(look): \(result)")
+                #expect(result.errors.contains("There is no database at"), "\(look): \(result.errors)")
+            }
+            for look in [["settings"], ["settings", "check"], ["schema", "print"]] {
+                let result = try await Self.command(folder, look + ["--data-dir", folder + "/wrong"])
+                #expect(result.status == 0, "\(look): \(result.errors)")
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 == "wrong" }.isEmpty)
+            let made = try await Self.command(folder, ["user", "add", "ada", "--data-dir", folder + "/right"])
+            try #require(made.status == 0, "\(made.errors)")
+            let elsewhere = ["--database", "sqlite:\(folder)/right/tocsin.db", "--data-dir", folder + "/wrong"]
+            for look in [["user", "list"], ["token", "list"], ["audit", "list"]] {
+                let result = try await Self.command(folder, look + elsewhere)
+                #expect(result.status == 0, "\(look): \(result.errors)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: folder + "/wrong"))
+        }
+    }
+
+    @Test("a port that is taken is told in plain words, with what to do")
+    func takenPort() async throws {
+        try await Self.inFolder { folder in
+            let first = try await ServerProcess(folder: folder, port: 0, environment: [:])
+            defer { first.process.signal(SIGKILL) }
+            let second = try await Self.command(
+                folder,
+                ["serve", "--host", "127.0.0.1", "--port", "\(first.port)", "--data-dir", folder + "/other"]
+            )
+            #expect(second.status == 1)
+            #expect(
+                second.errors.contains(
+                    "Cannot listen on 127.0.0.1 port \(first.port): another program listens there. Choose a free address, or stop "
+                        + "who uses it."
+                ),
+                "\(second.errors)"
             )
         }
     }
@@ -116,6 +209,18 @@ struct SettingsCheckTests {
           topicId: ID! @index(name: "byTopicIdAndCreatedAt", sortKeyFields: ["createdAt"])
         }
         """
+
+    private static func command(
+        _ folder: String,
+        _ arguments: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        try await ChildProcess.run(
+            try TestBinary.path(),
+            arguments,
+            environment: TestBinary.environment,
+            folder: folder
+        )
+    }
 
     private static func others(_ setting: String, _ path: String) -> [String] {
         switch setting {

@@ -81,7 +81,7 @@ struct StoppingTests {
     /// How many pushes the server put back without an answer when it stopped.
     private static func unanswered(_ log: [JSONValue]) -> Int {
         let lines = log.filter { $0["message"]?.stringValue?.hasPrefix("pushes without an answer") == true }
-        return lines.compactMap { $0["count"]?.stringValue.flatMap { Int($0) } }.reduce(0, +)
+        return lines.compactMap { $0["pushes"]?.intValue.map { Int($0) } }.reduce(0, +)
     }
 
     /// Pushes that the simulator has taken and the server has no answer to yet.

@@ -20,6 +20,8 @@ final class APIHarness: Sendable {
     let time = SteppingTime()
     let environment: ServiceEnvironment
     let services: Services
+    /// Where people sign in; nil where they do not.
+    let signInDesk: SignInDesk?
     let merges: MergeLog
     let refusals = RefusalLog()
     private let feeding = Mutex<Task<Void, Never>?>(nil)
@@ -42,6 +44,8 @@ final class APIHarness: Sendable {
         judging: LiveJudging.Bound = LiveJudging.Bound(),
         restTime: Duration = .milliseconds(1),
         book: GrantBook = GrantBook(),
+        passwords: any PasswordHashing = PasswordGate(),
+        signsIn: Bool = false,
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try APISchema(modelText: model)
@@ -66,7 +70,7 @@ final class APIHarness: Sendable {
         )
         environment.zones = TestZones()
         environment.tokenTexts = LocalTokens(try ServerKey(secret: [UInt8](repeating: 7, count: 32)))
-        environment.passwords = PasswordGate()
+        environment.passwords = passwords
         environment.registrationProofs = proofs.map { [refusals] mode in
             RegistrationProofs(
                 mode: mode,
@@ -82,11 +86,15 @@ final class APIHarness: Sendable {
             measuring.withLock { $0 = Task { await storage.run(store, tables: tables) { Issue.record($0) } } }
         }
         let sealer = PlainSealer()
+        let desk = signsIn ? SignInDesk(environment, passwords) : nil
+        signInDesk = desk
         services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
-            categories: CategoryReading.shipped.categories
+            categories: CategoryReading.shipped.categories,
+            signIn: desk?.service,
+            sessions: desk?.sessions
         ) { "ref \($0)" }
         let executor = try ResponseExecutor(
             schema: schema,

@@ -48,6 +48,38 @@ struct AuditAPITests {
         #expect(Self.rows(try await Self.page(api, as: Self.bob)) == [])
     }
 
+    @Test("who has the role OWNER in a topic sees what was done to it, readers and strangers do not")
+    func ownersByGrant() async throws {
+        let scene = try await SharingScene()
+        try await scene.granted(["OWNER"])
+        try await scene.granted(["READER"], to: ["user": "carol"])
+        let (bobs, carols) = (
+            Self.rows(try await Self.page(scene.api, as: Self.bob)),
+            Self.rows(try await Self.page(scene.api, as: SharingScene.carol))
+        )
+        #expect(bobs.filter { $0 == "grant.create \(scene.topic)" }.count == 2, "\(bobs)")
+        #expect(bobs.contains("topic.create \(scene.topic)"), "\(bobs)")
+        #expect(carols == ["grant.create \(scene.topic)"], "\(carols)")
+    }
+
+    @Test("an actor's name means an operator of that name as well as a user")
+    func namesakes() async throws {
+        let api = try await APIHarness()
+        let people = api.services.people
+        let ann = try await people.add(name: "ann", by: .shell)
+        _ = try await api.makeTopic("anns", as: Identity(userID: ann.id, username: "ann"))
+        var environment = api.environment
+        environment.operatorName = "ann"
+        _ = try await PeopleService(environment: environment).add(name: "carl", by: .shell)
+        let root = APIHarness.identity("root").with(groups: [], isAdmin: true, asOf: nil)
+        let page = try await Self.page(api, ["actor": "ann"], as: root)
+        let kinds = page["items"]?.arrayValue?.compactMap { $0["actorKind"]?.stringValue }
+        #expect(kinds == ["OPERATOR", "USER"], "\(page)")
+        let first = try await Self.page(api, ["actor": "ann"], limit: 1, as: root)
+        let rest = try await Self.page(api, ["actor": "ann"], limit: 1, next: first["nextToken"] ?? .null, as: root)
+        #expect(rest["items"]?[0]?["actorKind"] == "USER", "\(rest)")
+    }
+
     @Test("what is refused, repeated, read or published leaves no row")
     func nothing() async throws {
         let api = try await APIHarness()
@@ -88,7 +120,7 @@ struct AuditAPITests {
                 of: GraphQLRequest(query: document),
                 caller: caller,
                 style: .standard,
-                from: RequestSource(remoteAddress: "2001:db8:1:2::3", connection: 4, number: 2)
+                from: RequestSource(remoteAddress: "2001:db8:1:2::3", id: "4-2")
             )
             if case .mutation(let run) = lookup { _ = await run() }
         }

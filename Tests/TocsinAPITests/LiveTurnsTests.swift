@@ -190,11 +190,12 @@ final class TestSender: ResponseSender {
 
     init(delivered: @escaping @Sendable () -> Void = {}) { self.delivered = delivered }
 
-    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
+    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink], _ watch: (any WriteWatch)?) {
         guard !sinks.isEmpty else { return }
         sizes.withLock { $0.append(responses.count) }
         delivered()
         for sink in sinks { for response in responses { sink.next(response) } }
+        watch?.written()
     }
 
     func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool {

@@ -55,6 +55,33 @@ struct OwnerStorageTests {
         #expect(code(try await api.publish("once", to: topic, with: ["key": "l"])) == "LIMIT")
     }
 
+    @Test("a publisher takes the owner's storage and none of their own")
+    func publishers() async throws {
+        let api = try await APIHarness(storageBytes: 100_000)
+        let (topic, his) = (try await api.makeTopic(), try await api.makeTopic(as: Self.bob))
+        try await api.share(topic, with: .user(Self.bob.userID), roles: .publisher)
+        let body: JSONObject = ["body": .string(String(repeating: "x", count: 1000))]
+        var answer = try await api.publish("m", to: topic, as: Self.bob, with: body)
+        while answer["number"] != nil { answer = try await api.publish("m", to: topic, as: Self.bob, with: body) }
+        #expect(code(answer) == "LIMIT", "\(answer)")
+        #expect(code(try await api.publish("m", to: topic)) == "LIMIT")
+        #expect(try await api.publish("m", to: his, as: Self.bob)["number"] == 1)
+    }
+
+    @Test("who may not publish to a shared topic takes nothing of its owner's storage")
+    func strangers() async throws {
+        let api = try await APIHarness(storageBytes: 100_000)
+        let (topic, carol) = (try await api.makeTopic(), APIHarness.identity("carol"))
+        try await api.share(topic, with: .user(Self.bob.userID), roles: .publisher)
+        let body: JSONObject = ["body": .string(String(repeating: "x", count: 1000))]
+        // Whose topic it is is known from now on.
+        #expect(try await api.publish("m", to: topic, as: Self.bob)["number"] == 1)
+        for _ in 0..<200 {
+            #expect(code(try await api.publish("m", to: topic, as: carol, with: body)) == "UNAUTHORIZED")
+        }
+        for number in 2..<20 { #expect(try await api.publish("m", to: topic)["number"] == .int(Int64(number))) }
+    }
+
     @Test("what was removed makes room again")
     func room() async throws {
         let api = try await APIHarness(storageBytes: 100_000)

@@ -168,6 +168,59 @@ struct PeopleTests {
         #expect(try await change(password, "a third password")["errors"] == nil)
     }
 
+    @Test("an old password is tried no more often than one at the sign-in")
+    func triedPasswords() async throws {
+        let api = try await APIHarness(passwords: PlainPasswords())
+        let ann = try await makeUser("ann", api, more: ", password: \"a first password\"")
+        let me = Identity(userID: ann.id, username: "ann")
+        func change(_ old: String, from address: String) async throws -> JSONValue {
+            try await RequestOrigin.$current.withValue(RequestOrigin(address: address)) {
+                try await api.run("mutation { setPassword(old: \"\(old)\", new: \"a new password\") { name } }", as: me)
+            }
+        }
+        for number in 0..<30 {
+            #expect(Self.code(try await change("guess \(number)", from: "192.0.2.7")) == "BAD_USER_INPUT")
+        }
+        let right = try await change("a first password", from: "192.0.2.7")
+        #expect(Self.code(right) == "LIMIT", "\(right)")
+        #expect(try await change("a first password", from: "198.51.100.1")["errors"] == nil)
+    }
+
+    @Test("a group that goes takes all its grants along, however many there are")
+    func groupOfManyGrants() async throws {
+        let api = try await APIHarness()
+        let made = try await api.run("mutation { createGroup(name: \"ops\") { id } }", as: Self.root)
+        let id = try #require(made["data"]?["createGroup"]?["id"]?.stringValue, "\(made)")
+        let (first, topics, now) = (try await api.makeTopic(), api.schema.topics, api.time.now())
+        try await api.store.write { writer throws(StoreError) in
+            guard var topic = try writer.records(topics, ids: [first], where: .always).first else { return }
+            for number in 0...1000 {
+                topic["id"] = .text("t\(number)")
+                topic["name"] = .text("t\(number)")
+                _ = try writer.insert(topic)
+                let grant = TopicGrant(
+                    id: GrantID("g\(number)"),
+                    topicID: TopicID(topic.id),
+                    subject: .group("ops"),
+                    roles: .reader,
+                    createdAt: now,
+                    createdBy: UserID("sub-alice")
+                )
+                try writer.save(grant, replacing: nil)
+            }
+        }
+        let gone = try await api.run("mutation { deleteGroup(id: \"\(id)\") { name } }", as: Self.root)
+        #expect(gone["data"]?["deleteGroup"]?["name"] == "ops", "\(gone)")
+        let left = try await api.store.read { reader throws(StoreError) in
+            try reader.grants(of: .group("ops"), limit: 1)
+        }
+        #expect(left.isEmpty)
+        // Another group of the name has nothing of the first one's.
+        _ = try await api.run("mutation { createGroup(name: \"ops\") { id } }", as: Self.root)
+        let member = Self.bob.with(groups: ["ops"], isAdmin: false, asOf: nil)
+        #expect(try await api.run("{ getTopic(id: \"t7\") { id } }", as: member)["data"] == ["getTopic": nil])
+    }
+
     @Test("a member reads by a group's rule, and a subscription of before the end of it ends")
     func rules() async throws {
         let api = try await APIHarness(model: Self.byGroup)

@@ -53,6 +53,20 @@ struct SharedFeedTests {
         #expect(await addresses(sinks).count == 1)
     }
 
+    @Test("a thousand readers of one group are one execution of an event")
+    func thousand() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        try await api.share(topic, with: .group("ops"))
+        var sinks: [CollectingSink] = []
+        for number in 0..<1000 {
+            let reader = Self.caller("reader\(number)", groups: ["ops"])
+            sinks.append(await api.subscribe(Self.follow, ["t": .string(topic)], as: reader).sink)
+        }
+        try await api.publish("one", to: topic)
+        #expect(await addresses(sinks).count == 1)
+    }
+
     @Test("readers who name no topic get the bytes of one execution, too, and their own messages beside it")
     func oneExecutionForAll() async throws {
         let api = try await APIHarness()
@@ -84,6 +98,22 @@ struct SharedFeedTests {
         #expect(titles(try await feed.take(1)) == ["own"])
         let responses = await all.takeResponses(2)
         #expect(responses.map { $0.cursor == nil } == [true, false])
+    }
+
+    @Test("who shares very many topics with people who are connected keeps nobody else from subscribing")
+    func manyGrants() async throws {
+        let api = try await APIHarness(book: GrantBook(maximumCount: 6, ownersShare: 3))
+        let mallory = Self.caller("mallory")
+        for number in 0..<10 {
+            let topic = try await api.makeTopic("m\(number)", as: mallory)
+            try await api.share(topic, with: Self.user("bob"))
+        }
+        let topic = try await api.makeTopic()
+        for name in ["bob", "carol"] { try await api.share(topic, with: Self.user(name)) }
+        let (bob, _) = await api.subscribe(Self.all, as: Self.caller("bob"))
+        let (carol, _) = await api.subscribe(Self.all, as: Self.caller("carol"))
+        try await api.publish("one", to: topic)
+        for sink in [bob, carol] { #expect(titles(try await sink.take(1)) == ["one"]) }
     }
 
     @Test("what shows each reader something else is made for each of them")
@@ -172,6 +202,40 @@ struct SharedFeedTests {
         try await api.share(topic, with: subject)
         try await api.publish("end", to: topic)
         #expect(titles(try await sink.take(expected.count + 1)) == expected + ["end"])
+    }
+
+    private static let publicTopics = """
+        type Topic @model @auth(rules: [{ allow: owner }, { allow: private, operations: [read] }]) {
+          id: ID!
+          name: String!
+          arn: String!
+        }
+        type Message @model @auth(rules: [{ allow: owner, operations: [create, read] }]) {
+          id: ID!
+          type: Int!
+          title: String!
+          body: String!
+          createdAt: AWSDateTime!
+          topicId: ID!
+          topic: Topic @hasOne(fields: ["topicId"])
+        }
+        """
+
+    @Test("where a rule shows topics and not their messages, a grant lets its readers hear these")
+    func ruleForTopicsAlone() async throws {
+        let api = try await APIHarness(model: Self.publicTopics)
+        let topic = try await api.makeTopic()
+        let variables: JSONObject = ["t": .string(topic)]
+        try await api.share(topic, with: Self.user("bob"))
+        let (bob, _) = await api.subscribe(Self.follow, variables, as: Self.caller("bob"))
+        let (carol, _) = await api.subscribe(Self.follow, variables, as: Self.caller("carol"))
+        let (alice, _) = await api.subscribe(Self.follow, variables)
+        try await api.publish("one", to: topic)
+        for sink in [bob, alice] { #expect(titles(try await sink.take(1)) == ["one"]) }
+        try await api.unshare(topic, with: Self.user("bob"))
+        #expect(try await bob.take(1).isEmpty)
+        #expect(try code(bob) == "UNAUTHORIZED")
+        #expect(carol.endings.withLock { $0 }.isEmpty)
     }
 
     @Test("a publisher hears nothing of the topic")

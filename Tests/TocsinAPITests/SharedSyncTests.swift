@@ -18,7 +18,7 @@ struct SharedSyncTests {
         /// What the last sync told of, in order.
         var told: [JSONValue] = []
 
-        private let caller: Identity
+        var caller: Identity
 
         init(_ api: APIHarness, as caller: Identity = SharedSyncTests.bob) { (self.api, self.caller) = (api, caller) }
 
@@ -194,6 +194,88 @@ struct SharedSyncTests {
         let isSame = client.records == fresh.records
         #expect(isSame)
         #expect(!fresh.records.isEmpty)
+    }
+
+    private static let member = bob.with(groups: ["ops"], isAdmin: false, asOf: nil)
+    private static let ops = GroupReference(name: "ops")
+
+    /// A harness with Bob's account and a group `ops` without members.
+    private func groupHarness() async throws -> APIHarness {
+        let api = try await APIHarness()
+        try await SharingScene.add("bob", to: api)
+        _ = try await api.services.groups.add(name: "ops", description: nil, by: .shell)
+        return api
+    }
+
+    private func setMember(_ isMember: Bool, _ api: APIHarness) async throws {
+        if isMember {
+            _ = try await api.services.groups.add(UserReference("bob"), to: Self.ops, by: .shell)
+        } else {
+            _ = try await api.services.groups.remove(UserReference("bob"), from: Self.ops, by: .shell)
+        }
+    }
+
+    @Test("who comes into a group is told of all its topics, and who leaves it is told of the loss")
+    func comingAndGoing() async throws {
+        let api = try await groupHarness()
+        let topic = try await api.makeTopic()
+        for number in 1...4 { try await api.publish("\(number)", to: topic) }
+        try await api.share(topic, with: .group("ops"))
+        var (messages, topics) = (Client(api), Client(api))
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        #expect(messages.records.isEmpty && topics.records.isEmpty)
+        try await setMember(true, api)
+        messages.caller = Self.member
+        topics.caller = Self.member
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        #expect(messages.records.count == 4 && topics.records.count == 1)
+        try await setMember(false, api)
+        try await api.publish("secret", to: topic)
+        messages.caller = Self.bob
+        topics.caller = Self.bob
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        #expect(messages.records.isEmpty && topics.records.isEmpty)
+        #expect(messages.told.count == 4 && topics.told.count == 1)
+    }
+
+    @Test("who comes into a group after its grant has ended is told of nothing that was never theirs")
+    func endedBefore() async throws {
+        let api = try await groupHarness()
+        let topic = try await api.makeTopic()
+        try await api.publish("1", to: topic)
+        try await api.share(topic, with: .group("ops"))
+        var (messages, topics) = (Client(api, as: Self.bob), Client(api, as: Self.bob))
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        try await api.unshare(topic, with: .group("ops"))
+        try await setMember(true, api)
+        messages.caller = Self.member
+        topics.caller = Self.member
+        try await messages.sync()
+        try await topics.sync("syncTopics")
+        #expect(messages.told.isEmpty && topics.told.isEmpty)
+    }
+
+    @Test("who was in a group is told of what it lost before they left, and of all when it goes")
+    func goneGroup() async throws {
+        let api = try await groupHarness()
+        let (first, second) = (try await api.makeTopic("first"), try await api.makeTopic("second"))
+        for topic in [first, second] {
+            try await api.publish("1", to: topic)
+            try await api.share(topic, with: .group("ops"))
+        }
+        try await setMember(true, api)
+        var messages = Client(api, as: Self.member)
+        try await messages.sync()
+        #expect(messages.records.count == 2)
+        try await api.unshare(first, with: .group("ops"))
+        _ = try await api.services.groups.remove(Self.ops, by: .shell)
+        messages.caller = Self.bob
+        try await messages.sync()
+        #expect(messages.records.isEmpty && messages.told.count == 2)
     }
 
     @Test("a grant that ended by its time is removed with the membership, and sync tells of the loss")

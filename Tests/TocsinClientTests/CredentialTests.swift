@@ -1,8 +1,18 @@
 import Encodings
 import Foundation
 import GraphQLTransport
+import Synchronization
 import Testing
 import TocsinClient
+
+/// What a client tells its log.
+private final class LoggedEvents: Sendable {
+    private let events = Mutex<[String]>([])
+
+    var lines: [String] { events.withLock { $0 } }
+
+    func add(_ event: ClientEvent) { events.withLock { $0.append(event.description) } }
+}
 
 @Suite("Credentials", .timeLimit(.minutes(5)))
 struct CredentialTests {
@@ -59,6 +69,22 @@ struct CredentialTests {
             _ = try await query.value
             #expect(provider.failures == [0, 1, 2, 3, 4, 5])
             #expect(time.now < .seconds(1))
+        }
+    }
+
+    @Test("what a client does by itself is told to its log, by codes and numbers")
+    func log() async throws {
+        try await FakeServer.run { server in
+            let provider = FakeProvider { $0 == 1 ? .failure : .token(AccessToken("token-2")) }
+            server.topic.accept("token-2")
+            server.topic.refuseNextCreates(1)
+            var settings = FakeServer.settings()
+            settings.credentialPauses = Backoff(first: .milliseconds(1), longest: .milliseconds(2))
+            let told = LoggedEvents()
+            settings.log = told.add
+            let client = try TocsinClient(server.address, credentials: provider.credentials, settings: settings)
+            _ = try await client.publish(topic: .id("t1"), title: "one")
+            #expect(told.lines == ["token.failed 1", "token.taken", "request.repeated UNAVAILABLE 1"])
         }
     }
 

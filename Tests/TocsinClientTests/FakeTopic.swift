@@ -1,3 +1,4 @@
+import Foundation
 import GraphQLTransport
 import JSON
 import Synchronization
@@ -22,6 +23,8 @@ final class FakeTopic: GraphQLService, Sendable {
         var refusedOnce: Set<String> = []
         var revocationAfter: Int?
         var renewals = 0
+        var sessions = 0
+        var sessionEnd: @Sendable () -> Date = { .distantFuture }
     }
 
     private let state = Mutex(State())
@@ -63,6 +66,13 @@ final class FakeTopic: GraphQLService, Sendable {
     /// From now on these tokens alone are good.
     func accept(_ tokens: String...) { state.withLock { $0.tokens = Set(tokens) } }
 
+    /// Signs everybody in; a session's tokens are `session-1`, `session-2` and so on, and the last
+    /// two are good.
+    func signIn(until end: @escaping @Sendable () -> Date) {
+        accept("")
+        state.withLock { $0.sessionEnd = end }
+    }
+
     /// Does not take this token when it is shown next.
     func refuseOnce(_ token: String) { state.withLock { _ = $0.refusedOnce.insert(token) } }
 
@@ -100,7 +110,13 @@ final class FakeTopic: GraphQLService, Sendable {
         let query = request.query
         if query.contains("Publish(") { return create(request.variables["input"]) }
         let data: JSONValue =
-            if query.contains("TopicByName(") {
+            if query.contains("SignOut") {
+                ["signOut": true]
+            } else if query.contains("SignIn(") {
+                ["signIn": session()]
+            } else if query.contains("RefreshSession") {
+                ["refreshSession": session()]
+            } else if query.contains("TopicByName(") {
                 named(request.variables["name"]?.stringValue)
             } else if query.contains("Stand(") {
                 stand
@@ -176,6 +192,19 @@ extension FakeTopic {
     private var stand: JSONValue {
         let last = Int64(stored.count)
         return ["getTopic": ["cursor": .string(Self.cursor(last)), "lastNumber": .int(last)]]
+    }
+
+    private func session() -> JSONValue {
+        let (number, end) = state.withLock { state in
+            state.sessions += 1
+            state.tokens = ["", "session-\(state.sessions - 1)", "session-\(state.sessions)"]
+            return (state.sessions, state.sessionEnd())
+        }
+        let text = end.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        return [
+            "token": .string("session-\(number)"), "sessionId": "s1", "expiresAt": .string(text), "userId": "u1",
+            "username": "ada",
+        ]
     }
 
     private func create(_ input: JSONValue?) -> GraphQLReply {

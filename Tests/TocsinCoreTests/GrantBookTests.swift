@@ -88,4 +88,26 @@ struct GrantBookTests {
         new.release()
         #expect(!book.isInUse)
     }
+
+    @Test("topics of one owner have a share of the book, and leave the rest to others")
+    func shares() async throws {
+        let book = GrantBook(maximumCount: 10, ownersShare: 4)
+        let many = (0..<100).map { GrantChange(Self.bob, TopicID("m\($0)"), "mallory", .reader, nil) }
+        let bob = try #require(await hold(book, many))
+        #expect(many.filter { reads(book, $0.topic) }.count == 4)
+        let carol = GrantSubject.user(UserID("carol"))
+        let hold = await book.hold([carol], after: 0) { _ in (0..<4).map { Self.grant(carol, TopicID("a\($0)")) } }
+        #expect(hold != nil && book.hasTopics(of: "alice"))
+        #expect(book.hasLeftOut(of: [Self.bob]) && !book.hasLeftOut(of: [carol]))
+        bob.release()
+    }
+
+    @Test("what a grant loses counts in a full book, too")
+    func fullBook() async throws {
+        let book = GrantBook(maximumCount: 1)
+        let hold = try #require(await hold(book, [Self.grant()]))
+        #expect(book.note(GrantChange(Self.bob, Self.topic, "alice", .publisher, nil), ofCommit: 1))
+        #expect(!reads(book))
+        hold.release()
+    }
 }

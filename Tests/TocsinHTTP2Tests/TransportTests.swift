@@ -149,6 +149,19 @@ struct TransportTests {
         }
     }
 
+    @Test("once credentials have changed every pool opens a new connection, and requests under way are answered")
+    func renew() async throws {
+        try await Bench.with { bench in
+            _ = await bench.send(bench.apnsBatch([deviceToken("aa")]))
+            async let underWay = bench.send(bench.apnsBatch((0..<200).map { deviceToken("ac", $0) }))
+            bench.transport.renew()
+            let answers = await bench.send(bench.apnsBatch([deviceToken("ab")]))
+            #expect(answers.map(\.status) == [200])
+            #expect(await underWay.allSatisfy { $0.status == 200 })
+            #expect((bench.stat("apns", "connections") ?? 0) >= 2)
+        }
+    }
+
     @Test("after shutdown a send is refused and nothing leaves")
     func shutDown() async throws {
         try await Bench.with { bench in

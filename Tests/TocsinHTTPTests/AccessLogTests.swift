@@ -45,12 +45,49 @@ struct AccessLogTests {
         #expect(requests.count == 1)
         let line = try #require(requests.first)
         for part in [
-            "bytes=", "id=1-1", "method=POST", "microseconds=", "operation=Op?hush?1", "path=/graphql", "status=200",
+            "bytes=", "client_address=127.0.0.1", "duration_ms=", "event=request ", "method=POST",
+            "operation=Op?hush?1",
+            "path=/graphql", "request_id=1-1", "status=200", "user=good",
         ] {
             #expect(line.contains(part), "\(line)")
         }
         #expect(!line.replacing("operation=Op?hush?1", with: "").contains("hush"))
-        #expect(!line.contains("good"))
+        // The echo takes the token for the user's name.
+        #expect(!line.replacing("user=good", with: "").contains("good"))
+    }
+
+    @Test(
+        "requests that are not wanted have no line, and those that are refused always have one",
+        arguments: [(RequestLogPolicy.errors, 0), (.slow(milliseconds: 60_000), 0), (.sample(0.25), 11), (.all, 40)]
+    )
+    func policy(policy: RequestLogPolicy, expected: Int) async throws {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in Recorder(lines) }
+        try await TestServer.with(logger: logger, settings: { $0.requestLog = policy }) { server in
+            let client = try await server.connect()
+            for _ in 1...40 {
+                client.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await client.response().status == 200)
+            }
+            client.send("GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try await client.response().status == 404)
+        }
+        let all = lines.all.withLock { $0.filter { $0.hasPrefix("request ") } }
+        #expect(all.count { $0.contains("status=200") } == expected)
+        #expect(all.count { $0.contains("status=404") } == 1)
+    }
+
+    @Test("a policy reads as it is written, and nonsense is none")
+    func policyTexts() {
+        for text in ["all", "errors", "slow:250ms", "sample:0.01", "sample:1"] {
+            #expect(RequestLogPolicy(text)?.description == text)
+        }
+        #expect(RequestLogPolicy("slow:1.5s") == .slow(milliseconds: 1500))
+        for text in [
+            "", "some", "all:", "slow", "slow:", "slow:250", "slow:-1ms", "slow:1e3ms", "sample:1.1", "sample:x",
+        ] {
+            #expect(RequestLogPolicy(text) == nil, "\(text)")
+        }
     }
 
     @Test("refusals of one kind and address are one line a second, which says how many they are")
@@ -74,11 +111,11 @@ struct AccessLogTests {
         }
         let seconds = Int((ContinuousClock.now - start).components.seconds)
         let all = lines.all.withLock { $0 }
-        for (message, status, count) in [("request ", 404, 200), ("refused ", 400, 20)] {
+        for (message, status, count) in [("request ", 404, 200), ("request refused ", 400, 20)] {
             let folded = all.filter { $0.hasPrefix(message) && $0.contains("status=\(status)") }
             // The first, one after each second, and what is left at the end.
             #expect(folded.count <= seconds + 3, "\(folded)")
-            #expect(folded.allSatisfy { $0.contains("address=127.0.0.1") })
+            #expect(folded.allSatisfy { $0.contains("client_address=127.0.0.1") })
             #expect(folded.map(Self.count).reduce(0, +) == count, "\(folded)")
         }
         #expect(all.filter { $0.hasPrefix("request ") && $0.contains("status=200") }.count == 1)
@@ -108,13 +145,13 @@ struct AccessLogTests {
         }
         let seconds = Int((ContinuousClock.now - start).components.seconds)
         let all = lines.all.withLock { $0 }
-        let expected = [("request ", "status=101", 21), ("socket closed ", isRefused ? "code=4401" : "address=", 20)]
+        let expected = [("request ", "status=101", 21), ("socket closed ", isRefused ? "code=4401" : "count=", 20)]
         for (message, mark, count) in expected {
             let folded = all.filter { $0.hasPrefix(message) && $0.contains(mark) }
             #expect(folded.count <= seconds + 3, "\(folded)")
             #expect(folded.map(Self.count).reduce(0, +) == count, "\(all)")
         }
-        #expect(all.filter { $0.hasPrefix("socket closed ") && !$0.contains("address=") }.count == 1, "\(all)")
+        #expect(all.filter { $0.hasPrefix("socket closed ") && !$0.contains("count=") }.count == 1, "\(all)")
     }
 
     private static func count(_ line: String) -> Int {

@@ -22,6 +22,27 @@ struct ClientAddressTests {
             ("127.0.0.1", "Forwarded: for=1.1.1.1, For=\"[2001:db8::7]:4711\"\r\n", "2001:db8::7"),
             ("127.0.0.1", "Forwarded: for=_hidden\r\n", "127.0.0.1"),
             ("127.0.0.1", "Forwarded: for=203.0.113.9\r\nX-Forwarded-For: 192.0.2.1\r\n", "192.0.2.1"),
+            // What a client says of itself stands left of what the proxy adds.
+            ("127.0.0.1", "X-Forwarded-For: 10.0.0.1, 127.0.0.1, 198.51.100.7\r\n", "198.51.100.7"),
+            ("127.0.0.1", "X-Forwarded-For: 198.51.100.7\r\nX-Forwarded-For: unknown\r\n", "127.0.0.1"),
+            ("127.0.0.1,10.0.0.0/8", "X-Forwarded-For: 192.0.2.1, nonsense, 10.0.0.2\r\n", "10.0.0.2"),
+            ("127.0.0.1", "Forwarded: for=\"1.2.3.4, for=192.0.2.1\r\n", "192.0.2.1"),
+            ("127.0.0.1", "Forwarded: for=192.0.2.9, by=10.0.0.1;proto=https\r\n", "127.0.0.1"),
+            // IPv6, also as IPv4 is written in it.
+            ("127.0.0.1", "X-Forwarded-For: 2001:db8::1\r\n", "2001:db8::1"),
+            ("127.0.0.1", "X-Forwarded-For: [2001:DB8:0::1]:443\r\n", "2001:db8::1"),
+            ("127.0.0.1", "X-Forwarded-For: ::ffff:192.0.2.1\r\n", "192.0.2.1"),
+            ("127.0.0.1,10.0.0.0/8", "X-Forwarded-For: 192.0.2.1, ::ffff:10.0.0.2\r\n", "192.0.2.1"),
+            ("127.0.0.1,fd00::/8", "X-Forwarded-For: 2001:db8::1, fd00::5\r\n", "2001:db8::1"),
+            ("127.0.0.1", "X-Forwarded-For: [fe80::1%eth0]\r\n", "127.0.0.1"),
+            // Garbage.
+            ("127.0.0.1", "X-Forwarded-For: ,\r\n", "127.0.0.1"),
+            ("127.0.0.1", "X-Forwarded-For: 192.0.2.1,\r\n", "192.0.2.1"),
+            ("127.0.0.1", "X-Forwarded-For: 192.0.2.1:x:y\r\n", "127.0.0.1"),
+            ("127.0.0.1", "X-Forwarded-For: [2001:db8::1\r\n", "127.0.0.1"),
+            ("127.0.0.1", "X-Forwarded-For: 0300.0.2.1\r\n", "127.0.0.1"),
+            ("127.0.0.1", "Forwarded: for=\"\"\r\n", "127.0.0.1"),
+            ("127.0.0.1", "Forwarded: for\r\n", "127.0.0.1"),
         ]
     )
     func forwarded(proxies: String, fields: String, expected: String) async throws {
@@ -34,6 +55,71 @@ struct ClientAddressTests {
             let client = try await server.connect()
             client.send("GET /who HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
             #expect(try await client.response().body == expected)
+        }
+    }
+
+    @Test("of many hops the last ones are looked at, so that a client far behind them is not named")
+    func manyHops() async throws {
+        let hops = ["192.0.2.1"] + Array(repeating: "10.0.0.9", count: 31)
+        for (count, expected) in [(31, "10.0.0.9"), (32, "192.0.2.1"), (33, "192.0.2.1")] {
+            let sent = (Array(repeating: "203.0.113.5", count: max(0, count - 32)) + hops.suffix(count))
+                .joined(separator: ", ")
+            try await forwarded(
+                proxies: "127.0.0.1,10.0.0.0/8",
+                fields: "X-Forwarded-For: \(sent)\r\n",
+                expected: expected
+            )
+        }
+        let more = (["192.0.2.1"] + Array(repeating: "10.0.0.9", count: 32)).joined(separator: ", ")
+        try await forwarded(
+            proxies: "127.0.0.1,10.0.0.0/8",
+            fields: "X-Forwarded-For: \(more)\r\n",
+            expected: "10.0.0.9"
+        )
+    }
+
+    @Test(
+        "a proxy's id of a request is taken if it is well formed; else, and from anybody else, ours is",
+        arguments: [
+            ("127.0.0.1", "X-Request-Id: abc.DEF_1-2\r\n", "abc.DEF_1-2"),
+            ("127.0.0.1", "X-Request-Id: \(String(repeating: "a", count: 64))\r\n", String(repeating: "a", count: 64)),
+            ("127.0.0.1", "X-Request-Id: \(String(repeating: "a", count: 65))\r\n", "own"),
+            ("127.0.0.1", "X-Request-Id: \r\n", "own"), ("127.0.0.1", "X-Request-Id: a b\r\n", "own"),
+            ("127.0.0.1", "X-Request-Id: a\"b\r\n", "own"),
+            ("127.0.0.1", "X-Request-Id: a\r\nX-Request-Id: b\r\n", "own"), ("127.0.0.1", "", "own"),
+            ("none", "X-Request-Id: abc\r\n", "own"),
+        ]
+    )
+    func requestID(proxies: String, fields: String, expected: String) async throws {
+        let networks = proxies.split(separator: ",").compactMap { AddressNetwork(String($0)) }
+        let route = HTTPRoute(.get, "/id") { request in
+            OutgoingResponse(status: .ok, contentType: nil, body: Array(request.id.utf8))
+        }
+        try await TestServer.with(
+            routes: [route],
+            settings: { ($0.trustedProxies, $0.requestIDPrefix) = (networks, "run-") }
+        ) { server in
+            let client = try await server.connect()
+            // Also of requests whose heads differ in nothing else.
+            for number in 1...3 {
+                client.send("GET /id HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+                let answer = try await client.response()
+                let own = "run-1-\(number)"
+                #expect(answer.body == (expected == "own" ? own : expected))
+                #expect(answer.fields["x-request-id"] == answer.body)
+            }
+            client.send("GET /id HTTP/1.1\r\nHost: a\r\nX-Request-Id: last\r\n\r\n")
+            #expect(try await client.response().body == (networks.isEmpty ? "run-1-4" : "last"))
+        }
+    }
+
+    @Test("what could not be read has an id too")
+    func idOfRefusal() async throws {
+        try await TestServer.with { server in
+            let client = try await server.connect()
+            client.send("nonsense\r\n\r\n")
+            let answer = try await client.response()
+            #expect(answer.status == 400 && answer.fields["x-request-id"] == "1-1")
         }
     }
 

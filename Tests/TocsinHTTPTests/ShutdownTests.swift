@@ -86,6 +86,52 @@ struct ShutdownTests {
         }
     }
 
+    @Test("more than a hundred sockets are told one after the other over the grace time")
+    func spread() async throws {
+        try await TestServer.with { server in
+            var clients: [RawClient] = []
+            for _ in 1...120 {
+                let client = try await server.connect()
+                try await client.openSession()
+                clients.append(client)
+            }
+            async let stopped: Void = server.server.shutdown(graceSeconds: 2)
+            var told: [ContinuousClock.Instant] = []
+            for client in clients {
+                #expect(try await client.closeFrame().closeCode == 1001)
+                told.append(.now)
+                client.close()
+            }
+            await stopped
+            let first = try #require(told.first)
+            // The last one is told after 1.6 seconds; those before it at their share of that.
+            #expect(told[119] - first > .seconds(1), "\(told[119] - first)")
+            #expect(told[59] - first > .milliseconds(400), "\(told[59] - first)")
+        }
+    }
+
+    @Test("a server that drains takes connections, says that it is not ready, and each answer is a connection's last")
+    func drain() async throws {
+        try await TestServer.with { server in
+            let before = try await server.connect()
+            before.post("a")
+            #expect(try await before.response().fields["connection"] == nil)
+            server.server.drain()
+            before.post("a")
+            #expect(try await before.response().fields["connection"] == "close")
+            #expect(await before.readToEnd() == "")
+            let later = try await server.connect()
+            later.post("a")
+            let answer = try await later.response()
+            #expect(answer.status == 200 && answer.fields["connection"] == "close")
+            for (path, status) in [("/readyz", 503), ("/livez", 200), ("/healthz", 200)] {
+                let probe = try await server.connect()
+                probe.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try await probe.response().status == status, "\(path)")
+            }
+        }
+    }
+
     @Test("a taken port is said in a sentence")
     func taken() async throws {
         try await TestServer.with { first in

@@ -40,7 +40,7 @@ struct AuditEventStoreTests {
     func roundTrip(database: TestDatabase) async throws {
         let wanted = event(5, by: AuditActor(kind: .user, id: "ann", token: "tok"), on: .user(UserID("bob")))
         try await database.withStore { store in
-            let origin = RequestOrigin(address: "192.0.2.77", connection: 12, request: 3)
+            let origin = RequestOrigin(address: "192.0.2.77", requestID: "12-3")
             try await RequestOrigin.$current.withValue(origin) { try await record([wanted], to: store) }
             try await record([event(6, by: .server, on: .server("one"))], to: store)
             let found = try await store.read { reader throws(StoreError) in

@@ -66,6 +66,27 @@ struct FailureTests {
         await store.close()
     }
 
+    @Test("writes count as refused until a row can be written: a group that writes nothing proves nothing")
+    func refusedUntilWritten() async throws {
+        let (disk, models) = (Switch(), models)
+        var settings = StoreSettings()
+        settings.refusalEndsAfter = .zero
+        let full = ObservedDatabase(base: try SQLiteDatabase.temporary()) { sql, _, _ throws(StoreError) in
+            guard disk.isOn, sql.hasPrefix("INSERT") || sql.hasPrefix("UPDATE") else { return }
+            throw .unavailable(reason: "the disk is full", detail: sql)
+        }
+        let store = try await SQLStore.open(full, at: moment(0), settings: settings)
+        disk.isOn = true
+        #expect(await reason { try await store.insert([models.topic("t1")]) } == "the disk is full")
+        let since = try #require(store.statistics.refusal?.since)
+        try await store.write { _ throws(StoreError) in }
+        #expect(store.statistics.refusal?.since == since)
+        disk.isOn = false
+        try await store.write { _ throws(StoreError) in }
+        #expect(store.statistics.refusal == nil)
+        await store.close()
+    }
+
     @Test("callers get a plain sentence, the operator all that is known, once a second for each kind")
     func diagnostics() async throws {
         let (told, models) = (Collected<StoreError>(), models)

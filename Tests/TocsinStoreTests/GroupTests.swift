@@ -67,7 +67,7 @@ struct GroupTests {
             let (before, after) = try await store.write { writer throws(StoreError) in
                 try writer.save(saved)
                 let before = try writer.account(saved.id)
-                try writer.remove(Self.group("ops"))
+                try writer.remove(Self.group("ops"), at: moment(4))
                 return (before, try writer.account(saved.id))
             }
             #expect(before == saved)
@@ -75,6 +75,34 @@ struct GroupTests {
             #expect(after?.kind == .service)
             let left = try await store.read { reader throws(StoreError) in try reader.groups(of: [Self.bob.id]) }
             #expect(left[Self.bob.id]?.map(\.name) == ["dev"])
+        }
+    }
+
+    @Test("what was a membership is kept with its bounds until it is forgotten", arguments: TestDatabase.available)
+    func spans(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            try await filled(store)
+            let spans = { @Sendable (since: Int64) async throws in
+                try await store.read { reader throws(StoreError) in
+                    try reader.groupSpans(of: Self.bob.id, since: moment(since)).sorted { $0.name < $1.name }
+                }
+            }
+            let isIn = { GroupSpan(name: $0, joinedAt: moment(3), leftAt: nil) }
+            #expect(try await spans(3) == [isIn("dev"), isIn("ops")])
+            #expect(try await spans(4).isEmpty)
+            try await store.write { writer throws(StoreError) in
+                #expect(try writer.remove(Self.bob.id, from: Self.group("dev"), at: moment(5)))
+                #expect(try !writer.remove(Self.ann.id, from: Self.group("dev"), at: moment(5)))
+                try writer.remove(Self.group("ops"), at: moment(6))
+            }
+            let was = { GroupSpan(name: $0, joinedAt: moment(3), leftAt: moment($1)) }
+            #expect(try await spans(4) == [was("dev", 5), was("ops", 6)])
+            #expect(try await spans(6) == [was("ops", 6)])
+            let forgotten = try await store.write { writer throws(StoreError) in
+                try writer.removeLeftGroups(before: moment(6), limit: 10)
+            }
+            #expect(forgotten == 1)
+            #expect(try await spans(1) == [was("ops", 6)])
         }
     }
 

@@ -118,6 +118,10 @@ struct MigrationTests {
         try old.migrate(at: moment(3))
         try connection.run("INSERT INTO one (a) VALUES ($1)", [.text("by the old one")])
         #expect(try old.status().map(\.name) == ["0001_one.sql", "0002_two.sql", "0003_three.sql"])
+        #expect(try old.status().map(\.isAdditive) == [false, false, nil], "what it does not know it cannot judge")
+        #expect(
+            try scene.migrator([Self.first, Self.second, added]).status().map(\.isAdditive) == [false, false, true]
+        )
         let changed = Migration(number: 4, name: "0004_four.sql", text: "ALTER TABLE two RENAME TO too;")
         let later = Migration(number: 5, name: "0005_five.sql", text: "-- additive\nCREATE TABLE five (e TEXT);")
         try scene.migrator([Self.first, Self.second, added, changed, later]).migrate(at: moment(4))

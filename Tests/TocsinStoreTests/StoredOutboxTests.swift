@@ -73,6 +73,43 @@ struct StoredOutboxTests {
         }
     }
 
+    @Test(
+        "what waits is told by who reaches the devices, with its oldest, and no more rows are looked at than asked",
+        arguments: TestDatabase.available
+    )
+    func backlog(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            try await prepare(store, members: 0)
+            var devices = ["apple", "firebase", "fid", "android", "browser"].map { Device.test($0, user: "u") }
+            (devices[1].token, devices[2].token) = ("install:token", "installation")
+            devices[2].kind = .fid
+            (devices[3].platform, devices[4].platform) = (.android, .web)
+            devices[4].token = #"{"endpoint":"https://push.example/1"}"#
+            let due = devices.enumerated().map { delivery($1.id.text, .waiting, dueAt: Int64(100 + $0)) }
+            let (all, later) = (devices, delivery("later", .waiting, dueAt: 900))
+            let fanouts = [fanout(first: "1", at: 20), fanout(first: "2", at: 30)]
+            try await store.write { writer throws(StoreError) in
+                for device in all { try writer.save(device) }
+                try writer.save(due + [later])
+                try writer.addFanouts(fanouts)
+                let backlog = try writer.pushBacklog(at: moment(500), limit: 100)
+                func waiting(_ platform: PushPlatform, firebase: Bool, web: Bool = false) -> PushBacklog.Waiting? {
+                    backlog.due[
+                        PushBacklog.Kind(platform: platform, isNamedByFirebase: firebase, isSubscription: web)
+                    ]
+                }
+                #expect(waiting(.ios, firebase: false) == .init(count: 1, oldest: moment(100)))
+                #expect(waiting(.ios, firebase: true) == .init(count: 2, oldest: moment(101)))
+                #expect(waiting(.android, firebase: false) == .init(count: 1, oldest: moment(103)))
+                #expect(waiting(.web, firebase: true, web: true) == .init(count: 1, oldest: moment(104)))
+                #expect(backlog.fanouts == [false: .init(count: 2, oldest: moment(20))])
+                let few = try writer.pushBacklog(at: moment(500), limit: 2)
+                #expect(few.due.values.reduce(0) { $0 + $1.count } == 2)
+                #expect(try writer.deviceCounts() == [.ios: 3, .android: 1, .web: 1])
+            }
+        }
+    }
+
     @Test("fan-outs are claimed oldest first", arguments: TestDatabase.available)
     func fanoutOrder(database: TestDatabase) async throws {
         try await database.withStore { store in

@@ -26,6 +26,8 @@ public final class PersistedQueries: Sendable {
     private let shareEntries: Int
     private let shareBytes: Int
     private let state: Mutex<State>
+    /// How many documents are held, to be read without the lock.
+    private let held = Atomic(0)
 
     /// At most so many documents of together so many bytes, and for each owner one
     /// of so many parts of both.
@@ -36,7 +38,7 @@ public final class PersistedQueries: Sendable {
     }
 
     /// How many documents are held.
-    public var count: Int { state.withLock { $0.documents.count } }
+    public var count: Int { held.load(ordering: .relaxed) }
 
     /// The document of this hash, if it is held.
     public func document(_ digest: DocumentDigest) -> DocumentText? {
@@ -61,6 +63,7 @@ public final class PersistedQueries: Sendable {
                 state.shares[gone.value.owner]?.remove(gone.key)
                 if state.shares[gone.value.owner]?.isEmpty == true { state.shares[gone.value.owner] = nil }
             }
+            held.store(state.documents.count, ordering: .relaxed)
         }
     }
 }

@@ -13,6 +13,8 @@ public struct HTTPRefusal: Error, Sendable, Hashable {
     public var mediaType: ResponseMediaType
     /// The methods of the path, for `Allow`.
     public var allow: String?
+    /// Whether the request was refused because two servers could read it in two ways.
+    public var isAmbiguous = false
 
     /// A refusal of these parts.
     public init(

@@ -7,6 +7,8 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case badRequest = "BAD_REQUEST"
     /// There are no valid credentials.
     case unauthenticated = "UNAUTHENTICATED"
+    /// A session's person must prove again who they are.
+    case reauthenticate = "REAUTHENTICATE"
     /// The caller may not do this, or not from where it is.
     case unauthorized = "UNAUTHORIZED"
     /// What is stored already stands against it.
@@ -46,7 +48,7 @@ public enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     public var errorType: String {
         switch self {
         case .badUserInput, .badRequest, .badCursor, .cursorExpired, .proofRefused: "BadRequestException"
-        case .unauthenticated: "UnauthorizedException"
+        case .unauthenticated, .reauthenticate: "UnauthorizedException"
         case .unauthorized: "Unauthorized"
         case .conflict, .conditionFailed: "ConditionalCheckFailedException"
         case .versionConflict: "ConflictUnhandled"

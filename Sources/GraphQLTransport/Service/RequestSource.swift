@@ -2,15 +2,12 @@
 public struct RequestSource: Sendable, Hashable {
     /// The client's address; `nil` where it is not known.
     public var remoteAddress: String?
-    /// The connection's number, the first half of the request's id in the log.
-    public var connection: Int
-    /// The request's number on its connection, the other half.
-    public var number: Int
+    /// The request's id, as in the log and in `X-Request-Id`; `nil` where it has none.
+    public var id: String?
 
     /// A source of these parts.
-    public init(remoteAddress: String?, connection: Int, number: Int) {
+    public init(remoteAddress: String?, id: String?) {
         self.remoteAddress = remoteAddress
-        self.connection = connection
-        self.number = number
+        self.id = id
     }
 }

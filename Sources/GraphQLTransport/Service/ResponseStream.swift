@@ -51,15 +51,22 @@ extension ResponseSink {
 /// Carries responses to many sinks at once, so that a response to thousands costs one hop to their
 /// thread and not thousands.
 public protocol ResponseSender: AnyObject, Sendable {
-    /// Hands the responses in their order to each of these sinks of its own.
+    /// Hands the responses in their order to each of these sinks of its own, and tells `watch` when
+    /// the last of them has been written to.
     ///
     /// What one sink gets keeps its order, whichever way it was handed over.
-    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink])
+    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink], _ watch: (any WriteWatch)?)
     /// Whether responses for these sinks would soon be on their way; if not, it calls
     /// `wake` once when they would.
     ///
     /// A service that waits for room gives later responses together, which costs less.
     func hasRoom(for sinks: [any ResponseSink], orCall wake: @escaping @Sendable () -> Void) -> Bool
+}
+
+/// Is told when responses have been written.
+public protocol WriteWatch: AnyObject, Sendable {
+    /// They have been given to the system, or wait behind what their reader has not taken.
+    func written()
 }
 
 /// One response of a subscription, shared by all subscribers that get the same bytes.

@@ -34,11 +34,20 @@ package struct RequestDocuments: Sendable {
         self.mode = mode
     }
 
+    /// The same with other documents known before the first request; what clients have stored
+    /// stays.
+    package func trusting(_ trusted: TrustedDocuments, mode: TrustMode) -> RequestDocuments {
+        RequestDocuments(hash: hash, persisted: persisted, trusted: trusted, mode: mode)
+    }
+
     /// Any text, and no names.
     package static let freeTexts = RequestDocuments(hash: { _ in [] }, persisted: nil)
 
     /// How many documents were known before the first request; 0 where they are not looked at.
     package var trustedCount: Int { mode == .off ? 0 : trusted.count }
+
+    /// How many documents clients have stored.
+    var storedCount: Int { persisted?.count ?? 0 }
 
     /// The document a request asks for, or why it is not served.
     func document(of request: GraphQLRequest) throws(RequestErrors) -> RequestedDocument {

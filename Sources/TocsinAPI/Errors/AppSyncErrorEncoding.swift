@@ -8,7 +8,7 @@ import JSON
 /// whole request has only path, locations and message. Our own `extensions.code` is beside them.
 struct AppSyncErrorEncoding: Sendable {
     let schema: Schema
-    private static let shownExtensions = ["code", "cost", "maximumCost", "cursor", "oldestCursor"]
+    private static let shownExtensions = ["code", "cost", "maximumCost", "cursor", "oldestCursor", "requestId"]
 
     @Sendable
     func write(_ error: GraphQLError, to writer: inout JSONWriter) {

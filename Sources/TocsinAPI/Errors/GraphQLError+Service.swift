@@ -97,12 +97,18 @@ extension GraphQLError {
         case .limit(let text): self.init(.limit, text)
         case .proofRefused(let text): self.init(.proofRefused, text)
         case .unauthenticated(let text): self.init(.unauthenticated, text)
+        case .reauthenticate:
+            self.init(
+                .reauthenticate,
+                "Prove again who you are (POST /auth/elevate), then send this within 15 minutes."
+            )
         case .tooManyTries(let text, _): self.init(.limit, text)
         case .uncertain(let reason): self.init(.unavailable, "The outcome is unknown: \(reason).")
         case .unavailable(let reason):
             self.init(.unavailable, "The server cannot do this just now (\(reason)). Nothing was changed; try again.")
         case .internal(let text):
             self.init(.internal, "Something went wrong inside the server. Its log has it under \(report(text)).")
+            if let id = RequestOrigin.current?.requestID { extensions["requestId"] = .string(id) }
         }
     }
 

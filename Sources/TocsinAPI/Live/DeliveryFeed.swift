@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLTransport
 import JSON
+import Metrics
 import Synchronization
 import TocsinCore
 
@@ -19,14 +20,18 @@ final class DeliveryFeed: Sendable {
     private let changes: AsyncStream<[Delivery]>
     private let feeder: AsyncStream<[Delivery]>.Continuation
     private let state = Mutex(State())
+    /// Counts groups of equal subscribers.
+    private let groups: Gauge
 
     init(
-        executor: ResponseExecutor,
-        listeners: DeliveryListeners,
-        hub: EventHub,
+        _ executor: ResponseExecutor,
+        _ listeners: DeliveryListeners,
+        _ hub: EventHub,
+        groups: Gauge,
         isGranted: @escaping @Sendable (GrantQuestion, Record) -> Bool
     ) {
         self.executor = executor
+        self.groups = groups
         self.isGranted = isGranted
         self.listeners = listeners
         (changes, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaitingCommits))
@@ -69,6 +74,7 @@ final class DeliveryFeed: Sendable {
         let joined = state.withLock { state -> DeliveryGroup? in
             guard !state.isStopped else { return nil }
             let target = state.groups[group.key] ?? group
+            if target === group { groups.add(1) }
             target.add(member)
             state.groups[group.key] = target
             return target
@@ -85,6 +91,7 @@ final class DeliveryFeed: Sendable {
         state.withLock { state in
             guard group.remove(member), state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
+            groups.add(-1)
         }
         listeners.leave()
     }

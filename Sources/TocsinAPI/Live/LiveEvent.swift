@@ -16,6 +16,9 @@ struct LiveEvent: Sendable {
     var number: Int
     var change: RecordChange
     var record: Record
+    /// When its commit was durable, and whether this node made it.
+    var committedAt = ContinuousClock.now
+    var isFromHere = true
     /// Where it stands in the group's feed, once it is known which group's.
     var offset: Int64?
     /// The mark of the record, where it is a message.

@@ -21,9 +21,9 @@ extension LiveFeed {
         caller: Identity
     ) async throws(ServiceError) -> GrantHold? {
         let commit = state.withLock { $0.commits }
-        let limit = book.maximumCount
+        let (limit, share) = (book.maximumCount, book.ownersShare)
         return try await book.hold(subjects, after: commit) { unknown async throws(ServiceError) in
-            try await feeds.grants(of: unknown, limit: limit, caller: caller)
+            try await feeds.grants(of: unknown, limit: limit, ownersShare: share, caller: caller)
         }
     }
 

@@ -1,5 +1,6 @@
 import GraphQL
 import GraphQLTransport
+import Metrics
 import TocsinCore
 
 // Stored messages for those who named a cursor, until they can go live.
@@ -18,6 +19,7 @@ extension LiveFeed {
                 return goesOn
             }
         }) {}
+        metrics.replays[progress.result].add()
     }
 
     /// Sends the next stored messages; false when these were the last, or it has ended.
@@ -41,17 +43,21 @@ extension LiveFeed {
             return false
         }
         guard let page else {
+            progress.result = .cursorExpired
             fail(member, in: scope, GraphQLError(.cursorExpired, FeedOpening.topicIsGone))
             return false
         }
         // What was pruned since is missed by nobody who is not told.
         guard progress.last >= page.bounds.first - 1 else {
+            progress.result = .cursorExpired
             fail(member, in: scope, pruned(scope, page))
             return false
         }
         guard await send(page.messages, of: scope, to: member, in: group) else { return false }
         progress.note(page)
-        return !(page.isRest && member.goLive(after: page.end))
+        guard page.isRest, member.goLive(after: page.end) else { return true }
+        progress.result = .complete
+        return false
     }
 
     /// Hands over the messages that the subscriber wants; false when it has ended.
@@ -66,6 +72,7 @@ extension LiveFeed {
             let response = group.interest.includes(message) ? await response(for: message, in: group) : nil
             if let response { await member.sink.room(for: response) }
             guard !Task.isCancelled, member.replay(response, at: offset, MessageMark(message)) else { return false }
+            if response != nil { metrics.replayed.add() }
         }
         return !Task.isCancelled
     }
@@ -88,6 +95,8 @@ struct ReplayProgress {
     private(set) var last: Int64
     /// How many messages the next page has at most.
     private(set) var limit = 32
+    /// How it has ended.
+    var result = LiveMetrics.Replay.cut
 
     /// A page ends behind the message with which its texts come to so much.
     static let bytesOfPage = 262_144

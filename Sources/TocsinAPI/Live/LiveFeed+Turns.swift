@@ -1,5 +1,6 @@
 import GraphQL
 import GraphQLTransport
+import Metrics
 import Synchronization
 import TocsinCore
 
@@ -18,7 +19,7 @@ extension LiveFeed {
 
     /// Finds the owners whom the event may concern and lets it wait for their turns: cheap, so
     /// that commits never pile up.
-    func sort(_ event: DomainEvent, ofCommit commit: Int) {
+    func sort(_ event: DomainEvent, ofCommit commit: Int, _ origin: CommitOrigin) {
         if case .accessEnded(let user, let token) = event {
             let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
             endMembers(.unauthorized) { hasLost($0.caller) }
@@ -36,6 +37,7 @@ extension LiveFeed {
         if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record, commit) }
         let mark = record.number == nil ? nil : MessageMark(record)
         var told = LiveEvent(commit: commit, number: 0, change: change, record: record, mark: mark)
+        (told.committedAt, told.isFromHere) = (origin.at ?? moment(of: change, to: record), origin.isHere)
         if book.isInUse { endWhatIsOver() }
         if book.isInUse, let topic = record.sharedTopic, let grants = book.grants(on: topic) {
             (told.grants, told.sortedAt) = (grants, time.now())
@@ -47,6 +49,13 @@ extension LiveFeed {
             return owners.filter { !state.backlog.add(told, forOwner: $0) }
         }
         for owner in full { endGroups(of: owner) }
+    }
+
+    /// When a change was made, by the time that its record tells; now where it tells none.
+    private func moment(of change: RecordChange, to record: Record) -> ContinuousClock.Instant {
+        let made = change == .created ? record.making?.at.milliseconds : nil
+        let changed = made ?? record.lastChangedAt
+        return .now - .milliseconds(changed > 0 ? max(0, time.now().milliseconds - changed) : 0)
     }
 
     /// Gives owners their turns, several at a time, until the signal ends.
@@ -115,7 +124,8 @@ extension LiveFeed {
         let goesOn = { @Sendable [weak self, weak group] () -> Void in self?.goOn(with: group) }
         let rosters = group.rosters
         guard rosters.allSatisfy({ $0.hasRoom(orCall: goesOn) }) else { return }
-        let isLarge = rosters.reduce(0) { $0 + $1.count } >= Self.largeGroup
+        let members = rosters.reduce(0) { $0 + $1.count }
+        let isLarge = members >= Self.largeGroup
         if isLarge, state.withLock({ $0.backlog.beginRest(of: group) }) {
             let time = restTime
             Task {
@@ -127,6 +137,7 @@ extension LiveFeed {
         let events = state.withLock {
             $0.backlog.take(LiveRoster.maximumEvents, bytes: Self.turnRecordBytes, for: group)
         }
+        if !events.isEmpty { metrics.groupMembers.record(size: members) }
         var rest = events[...]
         while let end = rest.firstIndex(where: { $0.ending != nil }) {
             await hand(rest[..<end], to: group)
@@ -158,7 +169,8 @@ extension LiveFeed {
             bytes += response.body.count
             guard bytes >= Self.turnBytes || index == events.endIndex - 1 else { continue }
             let rosters = group.rosters
-            group.order.lock { for roster in rosters { roster.deliver(responses, of: events[first...index]) } }
+            let watch = metrics.watch(events[first], rosters.count)
+            group.order.lock { for roster in rosters { roster.deliver(responses, of: events[first...index], watch) } }
             (responses, bytes, first) = ([], 0, index + 1)
         }
     }

@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLTransport
 import JSON
+import Metrics
 import Synchronization
 package import TocsinCore
 
@@ -52,9 +53,12 @@ package final class LiveFeed: Sendable {
     private struct Commit {
         var number: Int
         var events: [DomainEvent]
+        var origins: CommitOrigins
         var bytes: Int
     }
 
+    /// Counts groups and replays, and measures the way from commits to sockets.
+    package let metrics: LiveMetrics
     let deliveries: DeliveryFeed
     let executor: ResponseExecutor
     let cursors: any Sealer
@@ -96,11 +100,13 @@ package final class LiveFeed: Sendable {
         unsorted: CommitBound = CommitBound(),
         waiting: LiveBacklog.Bound = LiveBacklog.Bound(),
         judging: LiveJudging.Bound = LiveJudging.Bound(),
-        restTime: Duration = .milliseconds(1)
+        restTime: Duration = .milliseconds(1),
+        metrics: LiveMetrics = LiveMetrics()
     ) {
+        self.metrics = metrics
         self.judging = judging
         self.restTime = restTime
-        deliveries = DeliveryFeed(executor: executor, listeners: listeners, hub: hub) { question, record in
+        deliveries = DeliveryFeed(executor, listeners, hub, groups: metrics.groups) { question, record in
             let grants = record.sharedTopic.flatMap { book.grants(on: $0) }
             return grants?.give(question.need, to: question.subjects, at: time.now()) ?? false
         }
@@ -111,11 +117,16 @@ package final class LiveFeed: Sendable {
         (turns, turnSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(unsorted.commits))
         self.unsorted = unsorted
-        hub.add(hearing: [.records, .accessEnded, .grantsChanged]) { [weak self] events in self?.take(events) }
+        hub.addPlaced(hearing: [.records, .accessEnded, .grantsChanged]) { [weak self] events, origins in
+            self?.take(events, origins)
+        }
     }
 
     /// Whether anybody listens to records.
     package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
+
+    /// How many groups of equal subscribers there are.
+    package var groupCount: Int { state.withLock { $0.groups.count } }
 
     /// Whether anybody here goes by what is shared with them, so that changes of grants matter.
     package var goesByGrants: Bool { book.isInUse }
@@ -127,7 +138,7 @@ package final class LiveFeed: Sendable {
     /// Lets a commit wait to be sorted; never waits itself.
     ///
     /// While there is no group nothing waits: whoever joins later is told of later commits only.
-    private func take(_ events: [DomainEvent]) {
+    private func take(_ events: [DomainEvent], _ origins: CommitOrigins) {
         let kinds = EventKinds(of: events)
         guard isListenedTo || kinds.contains(.accessEnded) || goesByGrants && kinds.contains(.grantsChanged) else {
             return
@@ -137,7 +148,7 @@ package final class LiveFeed: Sendable {
             state.commits += 1
             guard state.unsortedBytes < unsorted.bytes else { return nil }
             state.unsortedBytes += bytes
-            return Commit(number: state.commits, events: events, bytes: bytes)
+            return Commit(number: state.commits, events: events, origins: origins, bytes: bytes)
         }
         guard let commit else { return missCommit() }
         guard case .dropped = feeder.yield(commit) else { return }
@@ -157,7 +168,9 @@ package final class LiveFeed: Sendable {
         async let turns: Void = takeTurns()
         async let _: Void = endInTime()
         for await commit in events {
-            for event in commit.events { sort(event, ofCommit: commit.number) }
+            for (index, event) in commit.events.enumerated() {
+                sort(event, ofCommit: commit.number, commit.origins[index])
+            }
             sortedCommits.store(commit.number, ordering: .releasing)
             let isAnybodyNext = state.withLock { state in
                 state.unsortedBytes -= commit.bytes
@@ -189,6 +202,7 @@ package final class LiveFeed: Sendable {
             target.add(member)
             if state.groups[group.key] == nil {
                 state.groups[group.key] = target
+                metrics.groups.add(1)
                 state.index.add(target)
                 if let topic = target.interest.topicID { state.byTopic[topic, default: []].append(target) }
             }
@@ -216,6 +230,7 @@ package final class LiveFeed: Sendable {
             state.backlog.remove(group)
             guard state.groups[group.key] === group else { return }
             state.groups[group.key] = nil
+            metrics.groups.add(-1)
             if state.groups.isEmpty { listening.store(false, ordering: .releasing) }
             state.index.remove(group)
             guard let topic = group.interest.topicID else { return }

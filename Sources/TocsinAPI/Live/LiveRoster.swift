@@ -44,19 +44,23 @@ struct LiveRoster: Sendable {
 
     /// Hands each member those of the responses it wants; event and response stand at the same
     /// index.
-    func deliver(_ responses: [SharedResponse], of events: ArraySlice<LiveEvent>) {
+    ///
+    /// Tells `watch` when all of them have been written to.
+    func deliver(_ responses: [SharedResponse], of events: ArraySlice<LiveEvent>, _ watch: TurnWatch?) {
         let all = UInt64.max >> UInt64(Self.maximumEvents - events.count)
         let wanted = members.map { $0.wants(events) }
         guard let sender else {
             for (member, wanted) in zip(members, wanted) { hand(responses, wanted, to: member.sink) }
+            watch?.written()
             return
         }
-        if wanted.allSatisfy({ $0 == all }) { return sender.send(responses, to: sinks) }
+        if wanted.allSatisfy({ $0 == all }) { return sender.send(responses, to: sinks, watch) }
         var whole: [any ResponseSink] = []
         for (sink, wanted) in zip(sinks, wanted) {
             if wanted == all { whole.append(sink) } else { hand(responses, wanted, to: sink) }
         }
-        sender.send(responses, to: whole)
+        if whole.isEmpty { watch?.pass() }
+        sender.send(responses, to: whole, watch)
     }
 
     private func hand(_ responses: [SharedResponse], _ wanted: UInt64, to sink: any ResponseSink) {

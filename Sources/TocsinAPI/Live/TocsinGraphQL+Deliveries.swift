@@ -12,9 +12,8 @@ extension TocsinGraphQL {
         _ field: SubscriptionSource,
         _ key: GroupKey,
         _ caller: Identity,
-        _ style: ResponseStyle,
         _ sink: any ResponseSink
-    ) async -> SubscribeOutcome {
+    ) async throws(RequestErrors) -> any StreamHandle {
         let message = field.arguments["messageId"]?.stringValue.map { MessageID($0) }
         let inspectable: Predicate
         var hold: GrantHold?
@@ -26,9 +25,7 @@ extension TocsinGraphQL {
                 hold = try await feed.hold(question.subjects, services.feeds, caller: caller)
             }
         } catch {
-            let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: field.fieldName)
-            let refusal = GraphQLError(error, at: coordinate, report: services.report)
-            return .refused(errors: executor.errorList([refusal], style: style))
+            throw RequestErrors(refusal(error, of: field))
         }
         let group = DeliveryGroup(
             key: key,
@@ -38,9 +35,8 @@ extension TocsinGraphQL {
             context: RequestContext(caller: caller, services: services)
         )
         guard let member = await feed.deliveries.join(group, sink: sink, caller: caller, hold: hold) else {
-            let stopping = GraphQLError(.unavailable, "The server is stopping.")
-            return .refused(errors: executor.errorList([stopping], style: style))
+            throw RequestErrors(Self.stopping)
         }
-        return .stream(member)
+        return member
     }
 }

@@ -1,6 +1,7 @@
 import GraphQL
 package import GraphQLTransport
 import JSON
+import Metrics
 package import TocsinCore
 
 // Subscribing: to records here, to deliveries in its own file.
@@ -12,32 +13,43 @@ extension TocsinGraphQL {
         options: SubscribeOptions,
         sink: any ResponseSink
     ) async -> SubscribeOutcome {
-        guard !revoked.covers(caller) else {
-            return .refused(errors: executor.errorList([Self.ended], style: options.style))
-        }
-        if let seconds = rates?.take(caller.owner) {
+        let begun = ContinuousClock.now
+        if !revoked.covers(caller), let seconds = rates?.take(caller.owner) {
+            metrics.noteSubscribed(RequestErrors(GraphQLError(.limit, "")), begun: begun)
             return .refused(errors: ErrorBody.errors(Self.rateExceeded(seconds), code: .limit, style: options.style))
         }
-        do {
-            let (document, plan) = try asked(request, caller)
-            let request = GraphQLRequest(
-                query: document.text,
-                variables: request.variables,
-                operationName: request.operationName,
-                extensions: request.extensions,
-                documentID: request.documentID
-            )
-            let field = try executor.subscription(plan, request.variables)
-            let outcome = await join(plan, field, request, caller, options, sink)
-            // Access that ended while it was registering was told to those who were registered.
-            let isOutdated = revoked.knowsNewerRights(than: caller)
-            guard isOutdated || revoked.covers(caller), case .stream(let stream) = outcome else { return outcome }
-            stream.cancel()
-            let error = isOutdated ? Self.outdated : Self.ended
-            return .refused(errors: executor.errorList([error], style: options.style))
+        do throws(RequestErrors) {
+            let stream = try await stream(of: request, caller, options, sink)
+            metrics.noteSubscribed(nil, begun: begun)
+            return .stream(stream)
         } catch {
+            metrics.noteSubscribed(error, begun: begun)
             return .refused(errors: executor.errorList(error.errors, style: options.style))
         }
+    }
+
+    private func stream(
+        of request: GraphQLRequest,
+        _ caller: Identity,
+        _ options: SubscribeOptions,
+        _ sink: any ResponseSink
+    ) async throws(RequestErrors) -> any StreamHandle {
+        guard !revoked.covers(caller) else { throw RequestErrors(Self.ended) }
+        let (document, plan) = try asked(request, caller, isCounted: false)
+        let request = GraphQLRequest(
+            query: document.text,
+            variables: request.variables,
+            operationName: request.operationName,
+            extensions: request.extensions,
+            documentID: request.documentID
+        )
+        let field = try executor.subscription(plan, request.variables)
+        let stream = try await join(plan, field, request, caller, options, sink)
+        // Access that ended while it was registering was told to those who were registered.
+        let isOutdated = revoked.knowsNewerRights(than: caller)
+        guard isOutdated || revoked.covers(caller) else { return stream }
+        stream.cancel()
+        throw RequestErrors(isOutdated ? Self.outdated : Self.ended)
     }
 
     private func join(
@@ -47,31 +59,38 @@ extension TocsinGraphQL {
         _ caller: Identity,
         _ options: SubscribeOptions,
         _ sink: any ResponseSink
-    ) async -> SubscribeOutcome {
+    ) async throws(RequestErrors) -> any StreamHandle {
         let style = options.style
         if field.fieldName == Self.deliveryField {
             let key = groupKey(request, field, caller, style)
-            let outcome = await joinDeliveries(plan, field, key, caller, style, sink)
-            if case .stream = outcome { sink.caughtUp() }
-            return outcome
+            let stream = try await joinDeliveries(plan, field, key, caller, sink)
+            sink.caughtUp()
+            return stream
         }
         await settle?()
-        do {
+        let joined: LiveMember?
+        do throws(ServiceError) {
             let (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)
             let who = try await joining(interest, caller, sink, start)
             let group = liveGroup(plan, field, request, caller, style, interest)
-            guard let member = feed.join(group, who) else {
-                let stopping = GraphQLError(.unavailable, "The server is stopping.")
-                return .refused(errors: executor.errorList([stopping], style: style))
-            }
-            feed.check(member, who, in: group)
-            return .stream(member)
+            joined = feed.join(group, who)
+            if let joined { feed.check(joined, who, in: group) }
         } catch {
-            let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: field.fieldName)
-            let refusal = GraphQLError(error, at: coordinate, report: services.report)
-            return .refused(errors: executor.errorList([refusal], style: style))
+            if case .badCursor = error { feed.metrics.replays[.badCursor].add() }
+            if case .cursorExpired = error { feed.metrics.replays[.cursorExpired].add() }
+            throw RequestErrors(refusal(error, of: field))
         }
+        guard let joined else { throw RequestErrors(Self.stopping) }
+        return joined
     }
+
+    /// Why a subscription to a field is refused, as its client is told.
+    func refusal(_ error: ServiceError, of field: SubscriptionSource) -> GraphQLError {
+        let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: field.fieldName)
+        return GraphQLError(error, at: coordinate, report: services.report)
+    }
+
+    static let stopping = GraphQLError(.unavailable, "The server is stopping.")
 
     /// Who joins, with what is known of their grants.
     private func joining(
@@ -89,12 +108,18 @@ extension TocsinGraphQL {
         guard interest.needsGrant, let topic = interest.topicID else { return who }
         who.grantQuestion = question
         guard await feed.sorted() else { throw .unavailable(Self.behind) }
-        guard feed.mayHear(of: topic, question) else { throw .unauthorized }
+        guard feed.mayHear(of: topic, question) else {
+            if feed.book.hasLeftOut(of: question.subjects) { throw .limit(Self.tooManyOfOwner) }
+            throw .unauthorized
+        }
         return who
     }
 
     private static let tooManyGrants =
         "This server keeps no more grants in mind for live subscriptions just now. Try again later, or name a topicId of your own."
+
+    private static let tooManyOfOwner =
+        "The topic's owner shares more topics with those who are connected than this server keeps in mind. Share by group."
 
     private static let behind = "the live feed is behind what was committed"
 
@@ -146,4 +171,9 @@ extension TocsinGraphQL {
             isAppSync: style == .appSync
         )
     }
+}
+
+extension RequestErrors {
+    /// A subscription is refused for this.
+    init(_ error: GraphQLError) { self.init(kind: .operation, errors: [error]) }
 }

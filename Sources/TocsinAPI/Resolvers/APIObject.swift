@@ -82,7 +82,7 @@ package struct RequestContext: Sendable {
     package let caller: Identity
     /// The services of the server.
     package let services: Services
-    private let held: HeldRecords
+    let held: HeldRecords
 
     /// A context of one request, which holds no records yet.
     package init(caller: Identity, services: Services) {
@@ -136,7 +136,9 @@ package final class Services: Sendable {
     /// What becomes of sessions; nil: there are none.
     package let sessions: SessionService?
     /// The categories that apps register, by the categories file.
-    package let categories: [NotificationCategory]
+    package var categories: [NotificationCategory] { reloadableCategories.value }
+    /// Where `categories` are read; a reload may replace them.
+    package let reloadableCategories: Reloadable<[NotificationCategory]>
     /// Who follows which topic on this node.
     let watchers = TopicWatchers()
     /// Checks of input that no schema can state.
@@ -182,7 +184,7 @@ package final class Services: Sendable {
         directPushes = DirectPushService(environment: environment, messages: schema.messages, topics: schema.topics)
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
         userSettings = UserSettingsService(environment: environment)
-        audit = AuditService(environment: environment)
+        audit = AuditService(environment: environment, topics: schema.topics)
         people = PeopleService(environment: environment)
         groups = GroupService(environment: environment, sharing: sharing)
         digests = DigestService(environment: environment, rights: rights)
@@ -194,7 +196,7 @@ package final class Services: Sendable {
             content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
         )
         tokens = TokenService(environment: environment, topics: schema.topics)
-        self.categories = categories
+        reloadableCategories = Reloadable(categories)
         (self.signIn, self.sessions) = (signIn, sessions)
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer

@@ -69,7 +69,7 @@ struct ModelResolvers {
                 if isTopic { try PushInputCheck.check(topic: input) }
                 let record =
                     if isMessage {
-                        try await services.messages.create(input, condition: condition, caller: caller)
+                        try await Self.publish(input, condition, invocation.context)
                     } else if isTopic {
                         try await services.topics.create(input, condition: condition, caller: caller)
                     } else {
@@ -77,9 +77,24 @@ struct ModelResolvers {
                     }
                 return .object(.record(record))
             } catch {
+                if isMessage { invocation.context.held.note(.failed) }
                 throw invocation.worded(error)
             }
         }
+    }
+
+    private static func publish(
+        _ input: RecordInput,
+        _ condition: Predicate,
+        _ context: RequestContext
+    ) async throws(ServiceError) -> Record {
+        let (message, isRepeated) = try await context.services.messages.publish(
+            input,
+            condition: condition,
+            caller: context.caller
+        )
+        context.held.note(isRepeated ? .repeated : .created)
+        return message
     }
 
     private static func createInput(

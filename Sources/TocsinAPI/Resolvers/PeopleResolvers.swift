@@ -126,6 +126,24 @@ enum PeopleResolvers {
             }
             return users.map { user in .list((user.flatMap { names[$0] } ?? []).map { .leaf(.string($0)) }) }
         }
+        map.batch("User.sessions") { parents, invocation throws(GraphQLError) in
+            let context = invocation.context
+            let users = parents.map { parent -> UserID? in
+                guard case .user(let account) = parent else { return nil }
+                return account.id
+            }
+            guard let service = context.services.sessions else { return users.map { _ in .null } }
+            let (limit, found) = try await invocation.serving {
+                () throws(ServiceError) -> (Int, [UserID: [Session]]) in
+                let known = Set(users.compactMap(\.self))
+                return (try invocation.pageSize(), try await service.sessions(of: known, by: context.caller))
+            }
+            let current = context.caller.tokenID
+            return users.map { user in
+                guard let sessions = user.flatMap({ found[$0] }) else { return .null }
+                return .objects(sessions.prefix(limit).map { .session($0, isCurrent: current == $0.id) })
+            }
+        }
         map.value("UserConnection.items") { object, _ in
             guard case .userPage(let accounts, _) = object else { return .null }
             return .objects(accounts.map { .user($0) })

@@ -1,3 +1,4 @@
+import Metrics
 package import TocsinCore
 
 /// Keeps what a provider says of itself: read at the start and every hour, and again after 1, 2,
@@ -28,6 +29,7 @@ package actor OIDCDiscovery {
     private let issuer: String
     private let http: any OutgoingHTTP
     private let time: any TimeSource
+    private let fetchGauge: Gauge?
     private var known: Known?
     private var failures = 0
     private var look: Task<Void, Never>?
@@ -36,7 +38,8 @@ package actor OIDCDiscovery {
     /// When the provider is to be asked again.
     package private(set) var nextLook: Timestamp
 
-    init(issuer: String, http: any OutgoingHTTP, time: any TimeSource) {
+    init(issuer: String, http: any OutgoingHTTP, time: any TimeSource, metrics: AuthMetrics? = nil) {
+        fetchGauge = metrics?.makeKeySetGauge()
         (self.issuer, self.http, self.time) = (issuer, http, time)
         nextLook = time.now()
     }
@@ -90,7 +93,13 @@ package actor OIDCDiscovery {
             let keys = known.flatMap { $0.metadata.keySetAddress == metadata.keySetAddress ? $0.keys : nil }
             known = Known(
                 metadata: metadata,
-                keys: keys ?? RemoteKeySet(url: metadata.keySetAddress.text, http: http, time: time),
+                keys: keys
+                    ?? RemoteKeySet(
+                        url: metadata.keySetAddress.text,
+                        http: http,
+                        time: time,
+                        fetchGauge: fetchGauge
+                    ),
                 readAt: time.now()
             )
             (state, failures) = (.known, 0)

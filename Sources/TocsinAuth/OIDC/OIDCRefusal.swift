@@ -14,6 +14,7 @@ package struct OIDCRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case stateExpired = "state_expired"
         case stateUsed = "state_used"
         case issuerMismatch = "issuer_mismatch"
+        case tooManyCallbacks = "too_many_callbacks"
         // The token endpoint
         case grantRefused = "grant_refused"
         case clientRefused = "client_refused"

@@ -3,7 +3,8 @@ package import TocsinCore
 /// Signs people in with one provider: the code flow with PKCE (OpenID Connect Core §3.1).
 package struct OIDCSignIn: Sendable {
     /// What the settings say of it.
-    package let provider: OIDCProvider
+    package var provider: OIDCProvider { settings.value }
+    let settings: Reloadable<OIDCProvider>
     /// What it says of itself.
     package let discovery: OIDCDiscovery
     private let redirectAddress: String
@@ -16,11 +17,13 @@ package struct OIDCSignIn: Sendable {
         redirectAddress: String,
         states: SignInStates,
         http: any OutgoingHTTP,
-        time: any TimeSource
+        time: any TimeSource,
+        metrics: AuthMetrics?
     ) {
-        (self.provider, self.redirectAddress, self.states) = (provider, redirectAddress, states)
+        settings = Reloadable(provider)
+        (self.redirectAddress, self.states) = (redirectAddress, states)
         (self.http, self.time) = (http, time)
-        discovery = OIDCDiscovery(issuer: provider.issuer, http: http, time: time)
+        discovery = OIDCDiscovery(issuer: provider.issuer, http: http, time: time, metrics: metrics)
     }
 
     /// Begins a sign-in, or with `user` one that proves them to be there again.

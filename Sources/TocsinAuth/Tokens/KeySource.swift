@@ -1,3 +1,4 @@
+package import Metrics
 package import TocsinCore
 
 /// Where the keys come from that check a sign-in provider's tokens.
@@ -27,6 +28,8 @@ package actor RemoteKeySet {
     private let url: String
     private let http: any OutgoingHTTP
     private let time: any TimeSource
+    /// Told when the set was fetched, in Unix milliseconds.
+    private let fetchGauge: Gauge?
     private var set: KeySet?
     private var fetchedAt: Timestamp?
     private var triedAt: Timestamp?
@@ -36,7 +39,8 @@ package actor RemoteKeySet {
     /// Does not fetch yet.
     ///
     /// `url` must be an https address; settings have checked it.
-    package init(url: String, http: any OutgoingHTTP, time: any TimeSource) {
+    package init(url: String, http: any OutgoingHTTP, time: any TimeSource, fetchGauge: Gauge? = nil) {
+        self.fetchGauge = fetchGauge
         self.url = url
         self.http = http
         self.time = time
@@ -86,7 +90,9 @@ package actor RemoteKeySet {
         case .response(200, _, let body):
             do throws(KeyError) {
                 set = try KeySet(json: body)
-                fetchedAt = time.now()
+                let now = time.now()
+                fetchedAt = now
+                fetchGauge?.set(Int(now.milliseconds))
             } catch {
                 lastProblem = error.description
             }

@@ -64,6 +64,11 @@ final class VerifiedTokens: Sendable {
         forget { $0.userID == user && $0.hasRights(before: moment) }
     }
 
+    /// Forgets everything.
+    func forgetAll() {
+        forget { _ in true }
+    }
+
     private func forget(_ goes: (Identity) -> Bool) {
         memory.withLock { memory in
             memory.generation += 1

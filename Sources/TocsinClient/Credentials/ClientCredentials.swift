@@ -6,6 +6,7 @@ public struct ClientCredentials: Sendable {
     enum Source: Sendable {
         case fixed(Credentials, given: String?)
         case provider(@Sendable (CredentialRequest) async throws -> AccessToken)
+        case session(UserSession, onChange: @Sendable (UserSession?) -> Void)
     }
 
     let source: Source
@@ -33,6 +34,17 @@ public struct ClientCredentials: Sendable {
     public static func provider(_ provide: @escaping @Sendable (CredentialRequest) async throws -> AccessToken) -> Self
     {
         Self(source: .provider(provide))
+    }
+
+    /// A session of `TocsinClient.signIn` that the app has kept since an earlier start.
+    ///
+    /// `onChange` gets the session each time it has a new token, to be kept in place of the one
+    /// before, and nil when it is over.
+    public static func session(
+        _ session: UserSession,
+        onChange: @escaping @Sendable (UserSession?) -> Void
+    ) -> Self {
+        Self(source: .session(session, onChange: onChange))
     }
 }
 

@@ -13,7 +13,7 @@ extension CredentialKeeper {
 
     /// Starts a refresh unless one is under way.
     func begin(_ reason: CredentialRequest.Reason, _ state: inout State) {
-        guard state.refresh == nil, case .provider(let provide) = source else { return }
+        guard state.refresh == nil, state.ended == nil, let provide else { return }
         let settings = settings
         state.refresh = Task { [weak self] in
             var failures = 0
@@ -29,7 +29,7 @@ extension CredentialKeeper {
 
     /// Calls the provider and waits for it, but not for ever: it may hang.
     private static func ask(
-        _ provide: @escaping @Sendable (CredentialRequest) async throws -> AccessToken,
+        _ provide: @escaping Provide,
         _ request: CredentialRequest,
         _ settings: ClientSettings
     ) async -> Outcome {
@@ -57,12 +57,14 @@ extension CredentialKeeper {
 
     /// Takes what the provider gave; the answer is the pause before it is asked again, if it is.
     private func took(_ outcome: Outcome, _ reason: CredentialRequest.Reason, failures: Int) -> Duration? {
-        let (pause, waiters, result) = state.withLock { state in
+        let (pause, waiters, result) = state.withLock { state -> (Duration?, [Waiter], TokenResult?) in
+            // Nobody waits for what came too late.
+            if let ended = state.ended { return (nil, [], .failure(ended)) }
             var pause: Duration?
-            let result: Result<HeldCredentials, ClientError>?
+            let result: TokenResult?
             switch outcome {
             case .token(let token): result = take(token, reason, &state)
-            case .signedOut: result = .failure(ClientError(.signedOut, "Nobody is signed in."))
+            case .signedOut: result = .failure(.signedOut)
             case .failed(let error):
                 state.lastFailure = error
                 result = nil
@@ -72,7 +74,7 @@ extension CredentialKeeper {
                     afterFailures: failures,
                     random: settings.environment.random()
                 )
-                return (pause, [Waiter](), result)
+                return (pause, [], result)
             }
             if case .failure? = result { state.current = nil }
             state.refresh = nil
@@ -80,8 +82,17 @@ extension CredentialKeeper {
             state.waiters = [:]
             return (pause, waiters, result)
         }
+        tell(result, failures: failures + 1)
         for waiter in waiters { waiter.resume(returning: result ?? .failure(.cancelled)) }
         return pause
+    }
+
+    private func tell(_ result: TokenResult?, failures: Int) {
+        switch result {
+        case .success?: settings.log?(ClientEvent("token.taken"))
+        case .failure(let error)?: settings.log?(ClientEvent("token.failed", error.code))
+        case nil: settings.log?(ClientEvent("token.failed", count: failures))
+        }
     }
 
     /// Whether anybody would miss a token: who waits for one, or who has one that goes on for a
@@ -97,7 +108,7 @@ extension CredentialKeeper {
         _ token: AccessToken,
         _ reason: CredentialRequest.Reason,
         _ state: inout State
-    ) -> Result<HeldCredentials, ClientError>? {
+    ) -> TokenResult? {
         let environment = settings.environment
         let (now, wallClock) = (environment.uptime(), environment.wallClock())
         let claims = TokenClaims(of: token.text)

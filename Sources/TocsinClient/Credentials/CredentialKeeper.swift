@@ -31,10 +31,14 @@ final class CredentialKeeper: Sendable {
         var refusal: ClientError?
     }
 
-    typealias Waiter = CheckedContinuation<Result<HeldCredentials, ClientError>, Never>
+    typealias Provide = @Sendable (CredentialRequest) async throws -> AccessToken
+    typealias TokenResult = Result<HeldCredentials, ClientError>
+    typealias Waiter = CheckedContinuation<TokenResult, Never>
 
     struct State {
         var current: Current?
+        /// Why there will be no credentials again, once that is so.
+        var ended: ClientError?
         var lastNumber = 0
         var subject: String?
         var life = TokenLife()
@@ -49,14 +53,18 @@ final class CredentialKeeper: Sendable {
     /// A token that is refused this soon after it replaced a refused one ends the trying.
     static let refusalWindow: Duration = .seconds(30)
 
-    let source: ClientCredentials.Source
+    /// Who gives tokens; nil where one is for good.
+    let provide: Provide?
     let settings: ClientSettings
     let state = Mutex(State())
 
-    init(_ credentials: ClientCredentials, settings: ClientSettings) throws(ClientError) {
-        source = credentials.source
-        self.settings = settings
-        guard case .fixed(let fixed, let text) = source else { return }
+    init(_ provide: @escaping Provide, settings: ClientSettings) {
+        (self.provide, self.settings) = (provide, settings)
+    }
+
+    /// A keeper of credentials that are for good.
+    init(fixed: Credentials, given text: String?, settings: ClientSettings) throws(ClientError) {
+        (provide, self.settings) = (nil, settings)
         if let text { try Self.check(text) }
         let held = HeldCredentials(number: 1, credentials: fixed)
         state.withLock { state in
@@ -70,11 +78,12 @@ final class CredentialKeeper: Sendable {
     func usable(within limit: Duration? = nil) async throws(ClientError) -> HeldCredentials {
         let now = settings.environment.uptime()
         let known = try state.withLock { state throws(ClientError) -> HeldCredentials? in
+            if let ended = state.ended { throw ended }
             guard let current = state.current else {
                 arrive(.first, &state)
                 return nil
             }
-            guard case .provider = source else { return current.held }
+            guard provide != nil else { return current.held }
             if let refusal = current.refusal {
                 if current.isAfterRefusal, now < current.arrival + Self.refusalWindow { throw refusal }
                 arrive(.refused(refusal), &state)
@@ -92,8 +101,12 @@ final class CredentialKeeper: Sendable {
     }
 
     /// Credentials newer than these, which will end soon.
-    func newer(than held: HeldCredentials) async throws(ClientError) -> HeldCredentials {
-        let known = state.withLock { state -> HeldCredentials? in
+    func newer(
+        than held: HeldCredentials,
+        within limit: Duration? = nil
+    ) async throws(ClientError) -> HeldCredentials {
+        let known = try state.withLock { state throws(ClientError) -> HeldCredentials? in
+            if let ended = state.ended { throw ended }
             if let current = state.current, current.held.number > held.number, current.refusal == nil {
                 return current.held
             }
@@ -101,7 +114,7 @@ final class CredentialKeeper: Sendable {
             return nil
         }
         if let known { return known }
-        return try await wait()
+        return try await wait(within: limit)
     }
 
     /// Credentials in place of those that the server has refused; throws `error` where there can be
@@ -111,9 +124,10 @@ final class CredentialKeeper: Sendable {
         refused error: ClientError,
         within limit: Duration? = nil
     ) async throws(ClientError) -> HeldCredentials {
-        guard case .provider = source else { throw error }
+        guard provide != nil else { throw error }
         let now = settings.environment.uptime()
         let known = try state.withLock { state throws(ClientError) -> HeldCredentials? in
+            if let ended = state.ended { throw ended }
             guard let current = state.current else {
                 arrive(.refused(error), &state)
                 return nil
@@ -132,6 +146,19 @@ final class CredentialKeeper: Sendable {
     private func arrive(_ reason: CredentialRequest.Reason, _ state: inout State) {
         state.arriving += 1
         begin(reason, &state)
+    }
+
+    /// There will be no credentials any more; who waits for some gets the error.
+    func end(_ error: ClientError) {
+        let waiters = state.withLock { state in
+            state.ended = error
+            state.current = nil
+            state.refresh?.cancel()
+            state.refresh = nil
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(returning: .failure(error)) }
     }
 
     /// The server's clock, in seconds since 1970, as an answer of this moment says.
@@ -155,7 +182,7 @@ final class CredentialKeeper: Sendable {
     func renewal(of held: HeldCredentials, serverSays milliseconds: Int64?) -> Duration? {
         let environment = settings.environment
         return state.withLock { state in
-            guard case .provider = source, let current = state.current else { return nil }
+            guard provide != nil, let current = state.current else { return nil }
             // There is a newer one already.
             guard current.held == held else { return .zero }
             let now = environment.uptime()
@@ -203,9 +230,10 @@ extension CredentialKeeper {
         defer { alarm?.cancel() }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let answer = state.withLock { state -> Result<HeldCredentials, ClientError>? in
+                let answer = state.withLock { state -> TokenResult? in
                     state.arriving -= 1
                     if Task.isCancelled { return .failure(.cancelled) }
+                    if let ended = state.ended { return .failure(ended) }
                     // The refresh may have ended since it was asked for.
                     if state.refresh == nil, let current = state.current, isGood(current) {
                         return .success(current.held)

@@ -8,6 +8,7 @@ struct Connector: Sendable {
     let address: ServerAddress
     private let group: any EventLoopGroup
     private let tls: NIOSSLContext?
+    private let pins: PinnedKeys
     private let connectTimeout: TimeAmount
 
     init(address: ServerAddress, settings: ClientSettings) throws(ClientError) {
@@ -17,13 +18,14 @@ struct Connector: Sendable {
         group = MultiThreadedEventLoopGroup.singleton
         connectTimeout = TimeAmount(settings.connectTimeout)
         tls = address.isEncrypted ? try Self.tlsContext(settings) : nil
+        pins = try PinnedKeys(settings.pinnedKeys)
     }
 
     /// Connects and prepares the channel's pipeline above TLS.
     func connect<Output: Sendable>(
         _ prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
     ) async throws(ClientError) -> Output {
-        let (tls, address) = (tls, address)
+        let (tls, pins, address) = (tls, pins, address)
         do {
             return try await ClientBootstrap(group: group)
                 .connectTimeout(connectTimeout)
@@ -32,7 +34,7 @@ struct Connector: Sendable {
                     channel.eventLoop.makeCompletedFuture {
                         guard let tls else { return }
                         let name = address.isNumeric ? nil : address.host
-                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: name)
+                        let handler = try pins.makeHandler(tls, serverHostname: name)
                         try channel.pipeline.syncOperations.addHandler(handler)
                     }.flatMap { prepare(channel) }
                 }
@@ -51,11 +53,8 @@ struct Connector: Sendable {
 
     /// The part of NIO's errors that people need.
     private static func reason(_ error: any Error) -> String {
-        guard let error = error as? NIOConnectionError else { return "\(error)" }
-        if let first = error.connectionErrors.first {
-            if let system = first.error as? IOError { return IOError.reason(system) }
-            return "\(first.error)"
-        }
+        guard let error = error as? NIOConnectionError else { return LostConnection.reason(error) }
+        if let first = error.connectionErrors.first { return LostConnection.reason(first.error) }
         return "the name \"\(error.host)\" is not known"
     }
 
@@ -74,14 +73,22 @@ struct Connector: Sendable {
     }
 }
 
-extension IOError {
-    /// "connection refused" rather than the name of a call.
-    fileprivate static func reason(_ error: IOError) -> String {
-        switch error.errnoCode {
-        case ECONNREFUSED: "nothing listens there"
-        case EHOSTUNREACH, ENETUNREACH: "there is no way to it"
-        case ETIMEDOUT: "it did not answer in time"
-        default: error.description
+/// Why a connection is lost, or did not come about, in other words than the library's.
+enum LostConnection {
+    static func reason(_ error: any Error) -> String {
+        switch error {
+        case let error as IOError:
+            switch error.errnoCode {
+            case ECONNREFUSED: "nothing listens there"
+            case EHOSTUNREACH, ENETUNREACH: "there is no way to it"
+            case ETIMEDOUT: "it did not answer in time"
+            case ECONNRESET, EPIPE: "the other side ended the connection"
+            default: String(cString: strerror(error.errnoCode))
+            }
+        case ChannelError.connectTimeout: "it did not answer in time"
+        case is ChannelError: "the connection closed"
+        case let error as any CustomStringConvertible: error.description
+        default: "\(error)"
         }
     }
 }
@@ -92,6 +99,10 @@ struct EncryptionFailure: Error, CustomStringConvertible {
 
     /// `nil` when the error has nothing to do with encryption.
     init?(_ error: any Error) {
+        if let error = error as? KeyNotPinned {
+            description = error.description
+            return
+        }
         guard error is NIOSSLError || error is BoringSSLError || error is NIOSSLExtraError else { return nil }
         let text = "\(error)"
         if text.contains("CERTIFICATE_VERIFY_FAILED") || text.contains("failedToValidateHostname") {
@@ -99,7 +110,7 @@ struct EncryptionFailure: Error, CustomStringConvertible {
         } else if text.contains("uncleanShutdown") {
             return nil
         } else {
-            description = "encryption failed: \(text)"
+            description = "encryption failed; does it speak TLS at this port?"
         }
     }
 }

@@ -10,7 +10,7 @@ enum GraphQLAnswer {
         else {
             throw strange(answer, address)
         }
-        if let error = firstError(of: response["errors"]) {
+        if let error = firstError(of: response["errors"], retryAfterSeconds: answer.retryAfterSeconds) {
             throw CallFailure(
                 error: error,
                 retry: retry(for: error.code, status: answer.status),
@@ -22,7 +22,7 @@ enum GraphQLAnswer {
     }
 
     /// The first of a response's errors, with how many more there are.
-    static func firstError(of errors: JSONValue?) -> ClientError? {
+    static func firstError(of errors: JSONValue?, retryAfterSeconds: Int? = nil) -> ClientError? {
         guard let list = errors?.arrayValue, let first = list.first else { return nil }
         let code = first["extensions"]?["code"]?.stringValue ?? first["errorType"]?.stringValue
         let message = first["message"]?.stringValue ?? "The server refused without a reason."
@@ -30,8 +30,15 @@ enum GraphQLAnswer {
         return ClientError(
             code.map(ClientError.Code.init) ?? .badAnswer,
             message + rest,
-            oldestCursor: first["extensions"]?["oldestCursor"]?.stringValue
+            oldestCursor: first["extensions"]?["oldestCursor"]?.stringValue,
+            retryAfter: retryAfterSeconds.map { .seconds(max(0, $0)) },
+            path: first["path"]?.arrayValue.map(path),
+            storedRow: first["extensions"]?["data"]
         )
+    }
+
+    private static func path(_ keys: [JSONValue]) -> String {
+        keys.map { $0.stringValue ?? $0.intValue.map { String($0) } ?? "?" }.joined(separator: ".")
     }
 
     private static func retry(for code: ClientError.Code, status: Int) -> CallFailure.Retry {
@@ -51,7 +58,11 @@ enum GraphQLAnswer {
             default: (.badAnswer, "Is it a Tocsin server?")
             }
         return CallFailure(
-            error: ClientError(code, "\(address.description) answered with status \(answer.status). \(advice)"),
+            error: ClientError(
+                code,
+                "\(address.description) answered with status \(answer.status). \(advice)",
+                retryAfter: answer.retryAfterSeconds.map { .seconds(max(0, $0)) }
+            ),
             retry: answer.status == 429 ? .always : answer.status >= 500 ? .ifRepeatable : .never,
             retryAfterSeconds: answer.retryAfterSeconds,
             isRefusedCredentials: answer.status == 401

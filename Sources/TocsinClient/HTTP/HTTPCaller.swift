@@ -24,6 +24,9 @@ final class HTTPCaller: Sendable {
 
     deinit { close() }
 
+    /// The server it calls.
+    var address: ServerAddress { connector.address }
+
     /// Closes the idle connection.
     func close() {
         takeIdle()?.close(promise: nil)
@@ -63,7 +66,7 @@ final class HTTPCaller: Sendable {
             case ExchangeFailure.notHTTP, ExchangeFailure.tooLarge, is EncryptionFailure: (.badAnswer, .never)
             default: (.connectionFailed, .ifRepeatable)
             }
-        let message = "\(connector.address.description) gave no answer: \(error)."
+        let message = "\(connector.address.description) gave no answer: \(LostConnection.reason(error))."
         return CallFailure(error: ClientError(code, message, cause: error), retry: retry)
     }
 

@@ -49,7 +49,7 @@ final class ClientWebSocketHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        end("\(error)", context)
+        end(LostConnection.reason(error), context)
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -40,9 +40,10 @@ final class SocketHub: Sendable {
     private func makeSocket(_ state: State) -> FeedSocket {
         // The first socket is the one that is shown.
         let shown = state.sockets.isEmpty ? states : nil
-        let environment = settings.environment
+        let settings = settings
         let socket = FeedSocket(connector: connector, keeper: keeper, settings: settings) { change in
-            shown?.tell(change, wallClock: environment.wallClock())
+            settings.log?(ClientEvent(change))
+            shown?.tell(change, wallClock: settings.environment.wallClock())
         }
         if state.isPaused { socket.handle(.pause) }
         if !state.isNetworkUsable { socket.handle(.network(isUsable: false)) }
@@ -76,8 +77,19 @@ final class SocketHub: Sendable {
     }
 
     /// Ends all feeds.
-    func close() {
-        for socket in state.withLock({ $0.sockets }) { socket.handle(.finish) }
+    func close() { finish(.cancelled) }
+
+    /// Ends all feeds, for nobody is signed in any more.
+    func end(_ error: ClientError) {
+        if finish(error) == 0 { states.tell(.signedOut(error), wallClock: .zero) }
+    }
+
+    /// Ends all feeds; the answer is how many sockets there were.
+    @discardableResult
+    private func finish(_ error: ClientError) -> Int {
+        let sockets = state.withLock { $0.sockets }
+        for socket in sockets { socket.handle(.finish(error)) }
+        return sockets.count
     }
 }
 

@@ -40,8 +40,8 @@ package struct SocketMachine {
         case pause
         /// The application comes back.
         case resume
-        /// All feeds are to end.
-        case finish
+        /// All feeds are to end, for this reason.
+        case finish(ClientError)
     }
 
     /// What to do, in order.
@@ -167,7 +167,7 @@ package struct SocketMachine {
         case .network(let isUsable): networkChanged(isUsable)
         case .pause: pause()
         case .resume: resume()
-        case .finish: endAll(.cancelled)
+        case .finish(let error): endAll(error)
         }
         pingIfNeeded()
         defer { actions = [] }

@@ -54,7 +54,7 @@ struct WebSocketConnection: Sendable {
             channel.close(promise: nil)
             guard !Task.isCancelled else { throw .cancelled }
             let encryption = EncryptionFailure(error)
-            let reason = encryption?.description ?? "\(error)"
+            let reason = encryption?.description ?? LostConnection.reason(error)
             throw ClientError(
                 encryption == nil ? .connectionFailed : .badAnswer,
                 "No WebSocket with \(connector.address.description): \(reason).",

@@ -34,8 +34,7 @@ package struct Group: Sendable, Hashable {
             return "A group's name is 1 to \(maximumNameCharacters) printable characters, with no space at its ends."
         }
         guard !name.hasPrefix(ClaimedGroups.prefix) else {
-            return
-                "A group's name may not begin with \(ClaimedGroups.prefix): groups of a sign-in provider are written so."
+            return "A group's name may not begin with \(ClaimedGroups.prefix) as groups of a sign-in provider do."
         }
         return nil
     }
@@ -45,5 +44,20 @@ package struct Group: Sendable, Hashable {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true
         }
+    }
+}
+
+/// How long somebody was, or has been, in a local group.
+package struct GroupSpan: Sendable, Hashable {
+    /// The group's name.
+    package var name: String
+    /// When they came in.
+    package var joinedAt: Timestamp
+    /// When they left, or the group went; nil while they are in it.
+    package var leftAt: Timestamp?
+
+    /// A span of these bounds.
+    package init(name: String, joinedAt: Timestamp, leftAt: Timestamp?) {
+        (self.name, self.joinedAt, self.leftAt) = (name, joinedAt, leftAt)
     }
 }

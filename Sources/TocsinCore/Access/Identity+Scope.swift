@@ -46,7 +46,7 @@ extension Identity {
         /// Topics that one scope may name.
         package static let maximumTopics = 50
 
-        private init(_ rights: Rights, read: Set<String> = [], publish: Set<String> = []) {
+        fileprivate init(_ rights: Rights, read: Set<String> = [], publish: Set<String> = []) {
             let isFull = rights.contains(.full)
             self.rights = isFull ? rights.intersection(Rights.serverWide.union(.full)) : rights
             readTopics = isFull ? [] : read.sorted()
@@ -119,6 +119,11 @@ extension Identity.Scope {
         return rights.isSuperset(of: wanted)
             && (readsAll || Set(readTopics).isSuperset(of: other.readTopics))
             && Set(publishTopics).isSuperset(of: other.publishTopics)
+    }
+
+    /// The same without some of its rights that name no topic.
+    func subtracting(_ rights: Rights) -> Self {
+        Self(self.rights.subtracting(rights), read: Set(readTopics), publish: Set(publishTopics))
     }
 
     /// Whether it gives what its user may, and nothing less.

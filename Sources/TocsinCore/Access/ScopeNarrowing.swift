@@ -13,8 +13,21 @@ struct ScopeNarrowing {
     func records(for operation: AccessRule.Operation, on model: ModelType) -> Predicate? {
         let isRead = ![.create, .update, .delete].contains(operation)
         if scope.isFull || (isRead && scope.readsAll) { return .always }
-        if scope.rights.contains(.topics), model.name == "Topic" { return .always }
-        let topics = topics(for: operation, on: model)
+        switch (ownTopics(on: model), named(topics(for: operation, on: model), on: model)) {
+        case (let own?, let named?): return .any([own, named])
+        case (let own, let named): return own ?? named
+        }
+    }
+
+    /// The topics that a token for managing topics leaves: its user's own, and no shared ones.
+    private func ownTopics(on model: ModelType) -> Predicate? {
+        guard scope.rights.contains(.topics), model.name == "Topic" else { return nil }
+        // Where topics have no owners, all are everybody's as the rules say.
+        guard let owner = model.position(of: "owner") else { return .always }
+        return .field(owner, .isOneOf(caller.ownerForms.map(FieldValue.text)))
+    }
+
+    private func named(_ topics: [String], on model: ModelType) -> Predicate? {
         guard !topics.isEmpty, let position = model.position(of: model.name == "Topic" ? "id" : "topicId") else {
             return nil
         }

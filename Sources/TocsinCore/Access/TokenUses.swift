@@ -49,8 +49,10 @@ package final class TokenUses: Sendable {
 
     /// Writes what was noted since the last time.
     package func task(_ store: any Store) -> PeriodicTask {
-        PeriodicTask(everySeconds: 60, failure: "when tokens were last used could not be written") {
-            () throws(ServiceError) in try await self.write(to: store)
+        PeriodicTask(.tokenUses, everySeconds: 60, failure: "when tokens were last used could not be written") {
+            () async throws(ServiceError) in
+            try await self.write(to: store)
+            return 0
         }
     }
 

@@ -3,11 +3,16 @@
 package struct AuditReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
-    private let keptSeconds: Double
+    private let keptSeconds: Reloadable<Double>
     private let batch: Int
 
     /// - Parameter batch: Rows removed at most in one transaction; other writes wait that long.
     package init(store: any Store, time: any TimeSource, keptSeconds: Double, batch: Int = 500) {
+        self.init(store: store, time: time, keptSeconds: Reloadable(keptSeconds), batch: batch)
+    }
+
+    /// The same, for a time that may change.
+    package init(store: any Store, time: any TimeSource, keptSeconds: Reloadable<Double>, batch: Int = 500) {
         self.store = store
         self.time = time
         self.keptSeconds = keptSeconds
@@ -16,7 +21,7 @@ package struct AuditReaper: Sendable {
 
     /// Removes all that is due now; answers how many rows.
     package func runOnce() async throws(ServiceError) -> Int {
-        let (limit, end) = (batch, time.now().adding(seconds: -keptSeconds))
+        let (limit, end) = (batch, time.now().adding(seconds: -keptSeconds.value))
         var (total, removed) = (0, batch)
         while removed == batch, !Task.isCancelled {
             removed = try await store.writing { writer throws(StoreError) in
@@ -30,10 +35,11 @@ package struct AuditReaper: Sendable {
     /// Runs every hour.
     package var task: PeriodicTask {
         PeriodicTask(
+            .audit,
             everySeconds: 3600,
             failure: "old rows of the audit could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

@@ -3,12 +3,14 @@
 package struct AuditService: Sendable {
     private let environment: ServiceEnvironment
     private let checks: InputChecks
+    private let topics: ModelType?
     /// Bytes of a text in a filter.
     private static let filterBytes = 256
 
-    /// A service over the store of `environment`.
-    package init(environment: ServiceEnvironment) {
-        self.environment = environment
+    /// A service over the store of `environment`; who has the role OWNER in one of `topics` sees
+    /// what was done to it.
+    package init(environment: ServiceEnvironment, topics: ModelType? = nil) {
+        (self.environment, self.topics) = (environment, topics)
         checks = InputChecks(limits: environment.limits)
     }
 
@@ -19,7 +21,7 @@ package struct AuditService: Sendable {
         guard AccessPolicy.mayReadAudit(caller) else { throw .unauthorized }
         var query = query
         let seesAll = caller.isAdmin || caller.scope.maySeeAudit
-        query.viewer = seesAll ? nil : AuditViewer(caller)
+        query.viewer = seesAll ? nil : AuditViewer(caller, subjects: owning(caller))
         let found = try await events(query, for: caller.reads) { text in
             // Whether others' names exist is told only to who sees all.
             seesAll || text == caller.username
@@ -41,15 +43,29 @@ package struct AuditService: Sendable {
             if let text { try checks.checkText(text, field: field, maximumBytes: Self.filterBytes) }
         }
         return try await environment.store.reading(for: origin) { reader throws(StoreError) in
-            var query = query
-            if let name = query.actor, mayName(name), let account = try reader.account(named: name) {
-                query.actor = account.id.text
+            let meant = { (text: String?) throws(StoreError) -> [String?] in
+                guard let text, mayName(text), let account = try reader.account(named: text) else { return [text] }
+                // An operator or a group may be called so, too.
+                return [text, account.id.text]
             }
-            if let name = query.subject, mayName(name), let account = try reader.account(named: name) {
-                query.subject = account.id.text
+            var found: [StoredAuditEvent] = []
+            for actor in try meant(query.actor) {
+                for subject in try meant(query.subject) {
+                    var query = query
+                    (query.actor, query.subject) = (actor, subject)
+                    found += try reader.auditEvents(query)
+                }
             }
-            return try reader.auditEvents(query)
+            return Array(found.sorted { ($0.at, $0.id) > ($1.at, $1.id) }.prefix(query.limit))
         }
+    }
+
+    /// What the caller is to whom topics may be granted; nothing where grants do not count.
+    private func owning(_ caller: Identity) -> [GrantSubject] {
+        guard let topics, case .allow(let readable) = AccessPolicy.decision(.read, on: topics, for: caller) else {
+            return []
+        }
+        return readable.grantQuestions.first?.subjects ?? []
     }
 }
 

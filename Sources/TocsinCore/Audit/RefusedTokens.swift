@@ -99,10 +99,12 @@ package final class RefusedTokens: Sendable {
     /// Writes every few seconds what is due.
     package var task: PeriodicTask {
         PeriodicTask(
+            .refusedTokens,
             everySeconds: 5,
             failure: "refused tokens could not be noted in the audit"
         ) { () async throws(ServiceError) in
             try await self.write()
+            return 0
         }
     }
 }

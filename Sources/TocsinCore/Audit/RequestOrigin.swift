@@ -2,36 +2,26 @@
 package struct RequestOrigin: Sendable, Hashable {
     /// The client's whole address, for limits alone; the audit keeps the network.
     let address: String?
-    private let number: Number?
+    /// The request's id, as in the log; nil where it has none.
+    package let requestID: String?
 
-    private struct Number: Sendable, Hashable {
-        var connection: Int
-        var request: Int
-    }
-
-    /// An origin of a request that has no number.
-    package init(address: String?) {
+    /// An origin of these parts.
+    package init(address: String?, requestID: String? = nil) {
         self.address = address
-        number = nil
-    }
-
-    /// An origin of a request with its numbers; made for each change, so nothing of it is written
-    /// down yet.
-    package init(address: String?, connection: Int, request: Int) {
-        self.address = address
-        number = Number(connection: connection, request: request)
+        self.requestID = requestID
     }
 
     /// The client's network (`AuditNetwork`); nil where it is not known.
     package var network: String? { address.flatMap(AuditNetwork.network) }
 
-    /// The request's id, as in the log.
-    package var requestID: String? { number.map { "\($0.connection)-\($0.request)" } }
+    /// What limits count as one place: the address, or the first 64 bits of one of IPv6.
+    package var shareKey: String? { address.flatMap(SignInBrakes.network) }
 
     /// Where the request came from that the present task serves; nil for the server's own work and
     /// for commands beside it.
     ///
-    /// The store takes it along with each write, so that services need not pass it on.
+    /// The store takes it along with each write, so that services need not pass it on. Errors and
+    /// the log name the request by it.
     @TaskLocal package static var current: RequestOrigin?
 }
 

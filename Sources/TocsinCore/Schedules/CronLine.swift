@@ -16,9 +16,10 @@ package struct CronLine: Sendable, Hashable {
         }
         let parts = text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.map { String($0) ?? "" }
         guard parts.count == CronField.all.count else {
+            let count = parts.count == 1 ? "one field" : "\(parts.count) fields"
             throw CronProblem(
-                "cron \"\(text)\" has \(parts.count) fields; write five, for minute, hour, day of month, month and day of "
-                    + "week, such as \"30 8 * * mon-fri\""
+                "cron \"\(text)\" has \(count); write five, for minute, hour, day of month, month and day of week, such as "
+                    + "\"30 8 * * mon-fri\""
             )
         }
         var fields: [CronField.Values] = []

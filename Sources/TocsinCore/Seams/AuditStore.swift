@@ -43,11 +43,15 @@ package struct AuditViewer: Sendable, Hashable {
     package var user: UserID
     /// The owner texts of the user's topics.
     package var owners: [String]
+    /// What the user is to whom topics may be granted with the role OWNER; empty where grants do
+    /// not count.
+    package var subjects: [GrantSubject]
 
     /// A caller's part of the audit.
-    package init(_ caller: Identity) {
+    package init(_ caller: Identity, subjects: [GrantSubject] = []) {
         user = caller.userID
         owners = caller.ownerForms
+        self.subjects = subjects
     }
 }
 

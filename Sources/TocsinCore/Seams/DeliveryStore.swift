@@ -15,6 +15,8 @@ package protocol DeliveryReading {
     /// When the earliest waiting delivery, fan-out that nobody holds, or lease is due; nil when
     /// there is none.
     func nextDue() throws(StoreError) -> Timestamp?
+    /// What waits for the outbox now, as far as the `limit` oldest rows of each kind tell.
+    func pushBacklog(at now: Timestamp, limit: Int) throws(StoreError) -> PushBacklog
     /// Looks at the next `limit` deliveries after a key: those in a final state since before the
     /// moment, and the last one looked at; nil at the ledger's end.
     func settledDeliveries(

@@ -6,6 +6,8 @@ package protocol DeviceReading {
     func devices(ids: [DeviceID]) throws(StoreError) -> [Device]
     /// Devices of everybody after an id, by id, at most `limit`.
     func devices(after id: DeviceID?, limit: Int) throws(StoreError) -> [Device]
+    /// How many active devices there are of each platform that has any.
+    func deviceCounts() throws(StoreError) -> [PushPlatform: Int]
     /// Active devices of everybody on these platforms after an id, by id, at most `limit`.
     func activeDevices(
         on platforms: Set<PushPlatform>,

@@ -10,8 +10,9 @@ package protocol GrantReading {
     func grantCount(of topic: TopicID) throws(StoreError) -> Int
     /// All grants of a subject that are in force or will end later than now, by topic.
     func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant]
-    /// What these subjects were granted, with the owners of the topics, but for what has ended.
-    func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange]
+    /// What these subjects were granted, with the owners of the topics, but for what has ended; of
+    /// topics of one owner at most so many.
+    func grantedTopics(of subjects: [GrantSubject], limit: Int, perOwner: Int) throws(StoreError) -> [GrantChange]
     /// Topics in which one of these subjects was given one of the roles, or had them changed, at a
     /// moment or later, by id.
     func gainedTopics(
@@ -42,6 +43,9 @@ package protocol GrantWriting {
     func save(_ grant: TopicGrant, replacing old: TopicGrant?) throws(StoreError)
     /// Removes a grant, notes that it ended, and that the topic is not shared when it was the last.
     func remove(_ grant: TopicGrant, at moment: Timestamp) throws(StoreError)
+    /// Notes that a subject may read a topic no longer, by something else than the end of a grant
+    /// of theirs.
+    func noteEnd(of subject: GrantSubject, in topic: TopicID, at moment: Timestamp) throws(StoreError)
     /// Notes when somebody has left a topic; nil: they have come back.
     func setLeft(_ moment: Timestamp?, _ user: UserID, _ topic: TopicID) throws(StoreError)
     /// Forgets at most so many grants that ended before a moment; answers how many.

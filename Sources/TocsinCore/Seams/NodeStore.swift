@@ -2,6 +2,8 @@
 package protocol NodeReading {
     /// Nodes that were heard of since the moment.
     func nodes(seenSince moment: Timestamp) throws(StoreError) -> [NodeEntry]
+    /// The jobs whose lease a node has, by name.
+    func duties(of node: String, at now: Timestamp) throws(StoreError) -> [String]
 }
 
 /// How nodes, their leases and the journal are written.

@@ -6,8 +6,12 @@ package protocol SessionReading {
     func session(_ id: TokenID) throws(StoreError) -> Session?
     /// All sessions of a user, the latest first, those that are over too.
     func sessions(of user: UserID) throws(StoreError) -> [Session]
+    /// The same of several users.
+    func sessions(of users: Set<UserID>) throws(StoreError) -> [Session]
     /// Sessions that were ended and whose time would not be over yet.
     func endedSessions(at now: Timestamp) throws(StoreError) -> [(id: TokenID, user: UserID)]
+    /// How many sessions are good.
+    func sessionCount(at now: Timestamp) throws(StoreError) -> Int
     /// Whether the user signed in from this network at this moment or later.
     func hasSignedIn(_ user: UserID, from network: String, since moment: Timestamp) throws(StoreError) -> Bool
     /// What is kept of the code that makes the first administrator.

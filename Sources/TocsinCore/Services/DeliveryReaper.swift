@@ -8,7 +8,8 @@
 package struct DeliveryReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
-    private let keptSeconds: Double
+    private let reloadableSeconds: Reloadable<Double>
+    private var keptSeconds: Double { reloadableSeconds.value }
     private let batch: Int
     private static let longestSpanDays = 30.0
     /// A run may stand for deliveries that are so much younger than it.
@@ -16,9 +17,14 @@ package struct DeliveryReaper: Sendable {
 
     /// - Parameter batch: Rows looked at, and removed at most, in one transaction.
     package init(store: any Store, time: any TimeSource, keptSeconds: Double, batch: Int = 500) {
+        self.init(store: store, time: time, keptSeconds: Reloadable(keptSeconds), batch: batch)
+    }
+
+    /// The same, for a time that may change.
+    package init(store: any Store, time: any TimeSource, keptSeconds: Reloadable<Double>, batch: Int = 500) {
         self.store = store
         self.time = time
-        self.keptSeconds = keptSeconds
+        reloadableSeconds = keptSeconds
         self.batch = batch
     }
 
@@ -75,10 +81,11 @@ package struct DeliveryReaper: Sendable {
     /// Runs every six hours.
     package var task: PeriodicTask {
         PeriodicTask(
+            .deliveries,
             everySeconds: 6 * 3600,
             failure: "old deliveries could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

@@ -81,7 +81,7 @@ package struct DeviceService: Sendable {
         if registration.platform == .ios { registration = Self.spelled(registration) }
         let (environment, wanted, notedClaims) = (environment, registration, notedClaims)
         let written = try await environment.store.writing {
-            writer throws(StoreError) -> Result<(device: Device, all: [Device])?, ServiceError> in
+            writer throws(StoreError) -> Result<Registered?, ServiceError> in
             // A sign-in is locked before devices, as where it is revoked.
             let bound = try bound(wanted, caller, writer)
             guard case .success(let binding) = bound else { return bound.map { _ in nil } }
@@ -101,7 +101,7 @@ package struct DeviceService: Sendable {
             guard try !isFull(proven, continuing: own, writer) else { return .failure(RegistrationProofs.full) }
             // The first write: nothing is refused after it.
             if let proven, try !writer.useNonce(proven.nonce, until: proven.expiresAt) {
-                return .success(own.flatMap { $0.isProven(by: proven, for: wanted) ? ($0, all) : nil })
+                return .success(own.flatMap { $0.isProven(by: proven, for: wanted) ? ($0, all, nil) : nil })
             }
             let replaced = others + [own == nil ? previous : nil].compactMap(\.self)
             for device in replaced { try remove(device, .tokenMoved, now: now, writer) }
@@ -118,10 +118,20 @@ package struct DeviceService: Sendable {
                 try writer.record(event)
             }
             let current = try writer.devices(of: caller.userID)
-            return .success((current.first { $0.id == device.id } ?? device, current))
+            let event = Self.event(of: device, after: own)
+            return .success((current.first { $0.id == device.id } ?? device, current, event))
         }
         guard let written else { throw refusalOfReuse(by: caller) }
-        return written
+        if let event = written.event { environment.metrics.note(event) }
+        return (written.device, written.all)
+    }
+
+    /// What a registration answers, and what became of the device by it.
+    private typealias Registered = (device: Device, all: [Device], event: CommitMetrics.DeviceEvent?)
+
+    private static func event(of device: Device, after own: Device?) -> CommitMetrics.DeviceEvent? {
+        guard let own else { return .registered }
+        return device.isActive && !own.isActive ? .revived : nil
     }
 
     /// What a device is bound to that this caller registers; nil where nothing asks for that.

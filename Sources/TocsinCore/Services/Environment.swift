@@ -9,11 +9,20 @@ package struct ServiceEnvironment: Sendable {
     /// Where new ids come from.
     package var identifiers: any IdentifierSource
     /// What clients may store and ask for.
-    package var limits: ServiceLimits
+    ///
+    /// Of these the quotas may change while the server runs.
+    package var limits: ServiceLimits {
+        get { reloadableLimits.value }
+        set { reloadableLimits = Reloadable(newValue) }
+    }
+    /// Where all copies of this environment read `limits`.
+    package private(set) var reloadableLimits: Reloadable<ServiceLimits>
     /// How versions, sync and tombstones behave.
     package var models: ModelSettings
     /// Nil: browsers register as they do at FCM alone.
-    package var webPush: (any WebPushRegistering)?
+    package var webPush: (any WebPushRegistering)? { reloadableWebPush.value }
+    /// Where all copies of this environment read `webPush`.
+    package let reloadableWebPush: Reloadable<(any WebPushRegistering)?>
     /// Nil: nobody is told.
     package var webhooks: (any WebhookRaising)?
     /// Is told of each update that was merged, after its commit: nobody else learns of it.
@@ -24,6 +33,8 @@ package struct ServiceEnvironment: Sendable {
     package var claimedGroups = ClaimedGroups()
     /// Nil: no password is made or checked.
     package var passwords: (any PasswordHashing)?
+    /// What slows tries of passwords, for all who check any.
+    let signInBrakes = SignInBrakes()
     /// Whether every device is bound to the sign-in that registers it, whatever the app asks for.
     package var bindsDevices = false
     /// Nil: no device is registered with a proof.
@@ -40,6 +51,8 @@ package struct ServiceEnvironment: Sendable {
     package var operatorName: String?
     /// Makes the texts of tokens; nil: none are made here.
     package var tokenTexts: (any TokenTexts)?
+    /// Counts what becomes of devices; all services of a node share one.
+    package var metrics = CommitMetrics()
     private let changes = ChangeClock()
 
     /// An environment of these parts; what is optional is set afterwards.
@@ -58,10 +71,10 @@ package struct ServiceEnvironment: Sendable {
         self.store = store
         self.time = time
         self.identifiers = identifiers
-        self.limits = limits
+        reloadableLimits = Reloadable(limits)
         self.models = models
         self.staleMerges = staleMerges
-        self.webPush = webPush
+        reloadableWebPush = Reloadable(webPush)
         self.webhooks = webhooks
         self.deliveryListeners = deliveryListeners
         self.storage = storage

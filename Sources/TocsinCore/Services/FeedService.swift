@@ -127,6 +127,8 @@ package struct FeedService: Sendable {
         var messages: ModelQuery
         /// The topics that the caller may read.
         var topics: Predicate
+        /// The messages that the caller may follow, whatever their topic.
+        var visible: Predicate
     }
 
     private func query(
@@ -162,7 +164,7 @@ package struct FeedService: Sendable {
             after: [.int(offset)],
             limit: limit
         )
-        return Query(scope: scope, messages: query, topics: readable)
+        return Query(scope: scope, messages: query, topics: readable, visible: visible)
     }
 
     private func stand(
@@ -191,21 +193,39 @@ package struct FeedService: Sendable {
         case .topic(let topic):
             let found = try reader.records(topics, ids: [topic.text], where: query.topics).first
             guard let found, !found.isDeleted, let bounds = try reader.feedBounds(of: topic) else { return nil }
-            return (bounds, !query.topics.withoutGrants.matches(found))
+            return (bounds, try isByGrant(query, found, reader))
         case .owner(let owner):
             return (try reader.feedBounds(of: owner), false)
         }
     }
 
+    /// Whether a grant alone lets the caller read the topic, or its messages, whose rules may be
+    /// others.
+    private func isByGrant(_ query: Query, _ topic: Record, _ reader: any StoreReader) throws(StoreError) -> Bool {
+        guard query.topics.withoutGrants.matches(topic) else { return true }
+        guard let question = query.visible.grantQuestions.first else { return false }
+        // A message as the topic's owner has them.
+        var message = Record(model: messages)
+        message["topicId"] = .text(topic.id)
+        message["owner"] = topic["owner"]
+        guard !query.visible.withoutGrants.matches(message) else { return false }
+        let roles = try reader.roles(of: question.subjects, in: [TopicID(topic.id)])
+        return roles.holds(question, for: message)
+    }
+
     /// What subjects have been granted, in force or later, for the live feed; nil where that is
     /// more than `limit`.
+    ///
+    /// Of topics of one owner there are no more than the share for which the feed has room.
     package func grants(
         of subjects: [GrantSubject],
         limit: Int,
+        ownersShare: Int,
         caller: Identity
     ) async throws(ServiceError) -> [GrantChange]? {
         try await store.reading(for: caller.reads) { reader throws(StoreError) in
-            let found = try reader.grantedTopics(of: subjects, limit: limit + 1)
+            // One more than the share, so that it is seen that some are left out.
+            let found = try reader.grantedTopics(of: subjects, limit: limit + 1, perOwner: ownersShare + 1)
             return found.count > limit ? nil : found
         }
     }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What all messages of one service are made by; drafts of the same are made together.
 final class MessageMakers: Sendable {
     let environment: ServiceEnvironment
@@ -62,6 +64,7 @@ final class MessageDraft: GroupedWrite {
     /// What the rules ask of the message and of its topic; of one caller's
     /// drafts they ask the same.
     private let rules: PublishRules
+    private let repeats = Atomic(false)
 
     init(_ makers: MessageMakers, _ content: MessageContent, by caller: Identity, _ rules: PublishRules) {
         self.makers = makers
@@ -146,12 +149,16 @@ final class MessageDraft: GroupedWrite {
         return record.owner
     }
 
+    /// Whether the message was there before, once the draft's outcome is known.
+    var wasRepeated: Bool { repeats.load(ordering: .relaxed) }
+
     /// What a create answers whose id or key this message has.
     func outcome(
         ofRepeating stored: Record,
         granted roles: GrantedRoles = GrantedRoles()
     ) -> Result<Record, ServiceError> {
-        makers.factory.outcome(
+        repeats.store(true, ordering: .relaxed)
+        return makers.factory.outcome(
             ofRepeating: input,
             stored: stored,
             caller: caller,

@@ -27,21 +27,27 @@ package struct MessageRetention: Sendable, Hashable {
 package struct MessageReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
-    private let retention: MessageRetention
+    private let reloadable: Reloadable<MessageRetention>
     private let batch: Int
     private static let topicsAtOnce = 200
 
     /// - Parameter batch: Rows removed at most in one transaction, deliveries included;
     ///   other writes wait that long.
     package init(store: any Store, time: any TimeSource, retention: MessageRetention, batch: Int = 100) {
+        self.init(store: store, time: time, retention: Reloadable(retention), batch: batch)
+    }
+
+    /// The same, for a retention that may change.
+    package init(store: any Store, time: any TimeSource, retention: Reloadable<MessageRetention>, batch: Int = 100) {
         self.store = store
         self.time = time
-        self.retention = retention
+        reloadable = retention
         self.batch = batch
     }
 
     /// Removes all that is due now; answers how many messages.
     package func runOnce() async throws(ServiceError) -> Int {
+        let retention = reloadable.value
         guard retention.isLimited else { return 0 }
         let bounds = retention.bounds(at: time.now())
         var total = 0
@@ -83,9 +89,11 @@ package struct MessageReaper: Sendable {
 
     /// Runs every five minutes; tells how many messages were removed.
     package func task(removed: @escaping @Sendable (Int) -> Void) -> PeriodicTask {
-        PeriodicTask(everySeconds: 300, failure: "old messages could not be removed") { () async throws(ServiceError) in
+        PeriodicTask(.messages, everySeconds: 300, failure: "old messages could not be removed") {
+            () async throws(ServiceError) in
             let count = try await runOnce()
             if count > 0 { removed(count) }
+            return count
         }
     }
 }

@@ -31,6 +31,15 @@ package struct MessageService: Sendable {
         condition: Predicate = .always,
         caller: Identity
     ) async throws(ServiceError) -> Record {
+        try await publish(input, condition: condition, caller: caller).message
+    }
+
+    /// The same; answers also whether the message had been there before.
+    package func publish(
+        _ input: RecordInput,
+        condition: Predicate = .always,
+        caller: Identity
+    ) async throws(ServiceError) -> (message: Record, isRepeated: Bool) {
         var draft = try draft(input, condition: condition, caller: caller)
         // Whoever may not publish there takes nothing of the owner's storage.
         if draft.sharedOwner != nil, try await sharedTopic(of: draft) == nil { throw .unauthorized }
@@ -38,14 +47,17 @@ package struct MessageService: Sendable {
             try environment.takeStorage(for: input, of: messages, by: caller, sharedBy: draft.sharedOwner)
         } catch {
             // A repeat stores nothing.
-            if let stored = try await stored(for: draft) { return stored }
+            if let stored = try await stored(for: draft) { return (stored, true) }
             guard try await learnsSharer(of: draft) else { throw error }
             draft = try self.draft(input, condition: condition, caller: caller)
             try environment.takeStorage(for: input, of: messages, by: caller, sharedBy: draft.sharedOwner)
         }
         let outcome = try await written(draft)
-        guard case .failure(.unauthorized) = outcome, isNewlyShared(draft) else { return try outcome.get() }
-        return try await written(self.draft(input, condition: condition, caller: caller)).get()
+        guard case .failure(.unauthorized) = outcome, isNewlyShared(draft) else {
+            return (try outcome.get(), draft.wasRepeated)
+        }
+        draft = try self.draft(input, condition: condition, caller: caller)
+        return (try await written(draft).get(), draft.wasRepeated)
     }
 
     private func written(_ draft: MessageDraft) async throws(ServiceError) -> Result<Record, ServiceError> {

@@ -21,7 +21,8 @@ package final class OwnerStorage: Sendable {
         var bytes: Int64 { (measured ?? 0) + written }
     }
 
-    private let bound: Int64
+    /// 0: owners may store any amount.
+    private let bound: Atomic<Int64>
     private let time: any TimeSource
     private let accounts = Mutex<[String: Account]>([:])
     private let asked: AsyncStream<String>
@@ -34,16 +35,20 @@ package final class OwnerStorage: Sendable {
     /// A measure takes at most this part of a reader's time.
     private static let share = 20.0
 
-    /// Storage with a bound for each owner; nil when `bytes` is 0, which means none.
-    package init?(bytes: Int, time: any TimeSource) {
-        guard bytes > 0 else { return nil }
-        bound = Int64(bytes)
+    /// Storage with a bound for each owner; 0 means none.
+    package init(bytes: Int, time: any TimeSource) {
+        bound = Atomic(Int64(bytes))
         self.time = time
         (asked, asking) = AsyncStream.makeStream()
     }
 
+    /// Sets the bound from now on; 0 means none.
+    package func setBound(bytes: Int) { bound.store(Int64(bytes), ordering: .relaxed) }
+
     /// Refuses more to an owner who has stored as much as one may.
     func take(_ bytes: Int, for owner: String) throws(ServiceError) {
+        let bound = bound.load(ordering: .relaxed)
+        guard bound > 0 else { return }
         let now = time.now()
         let isFull = accounts.withLock { accounts in
             if accounts.count >= Self.maximumAccounts, accounts[owner] == nil {
@@ -114,7 +119,7 @@ package final class OwnerStorage: Sendable {
         var total: Int64 = 0
         for table in tables {
             var next: StorageCursor? = StorageCursor(table)
-            while let from = next, total < bound {
+            while let from = next, total < bound.load(ordering: .relaxed) {
                 let page = try await store.reading(for: .owner(owner)) { reader throws(StoreError) in
                     try reader.storedBytes(of: owner, from: from, limit: Self.rowsAtOnce)
                 }

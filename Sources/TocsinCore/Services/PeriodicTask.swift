@@ -2,17 +2,22 @@
 package struct PeriodicTask: Sendable {
     /// What the log says when a round fails, such as "old messages could not be removed".
     package let failure: String
+    /// What operators know it by.
+    package let job: Job
     private let periodSeconds: Double
-    private let round: @Sendable () async throws(ServiceError) -> Void
+    private let round: @Sendable () async throws(ServiceError) -> Int?
 
     /// Work of so many seconds from the end of one round to the next.
     ///
-    /// `failure` is what the log says of a round that fails.
+    /// `failure` is what the log says of a round that fails. A round answers how many rows it
+    /// removed, or nil where it failed and that has been said already.
     package init(
+        _ job: Job,
         everySeconds periodSeconds: Double,
         failure: String,
-        _ round: @escaping @Sendable () async throws(ServiceError) -> Void
+        _ round: @escaping @Sendable () async throws(ServiceError) -> Int?
     ) {
+        self.job = job
         self.periodSeconds = periodSeconds
         self.failure = failure
         self.round = round
@@ -20,11 +25,20 @@ package struct PeriodicTask: Sendable {
 
     /// Does a round now and one after each period, until the task is cancelled; a round that fails
     /// is reported, and the next one comes as usual.
-    package func run(by time: any TimeSource, report: @Sendable (ServiceError) -> Void) async {
+    package func run(
+        by time: any TimeSource,
+        counting metrics: JobMetrics? = nil,
+        report: @Sendable (ServiceError) -> Void
+    ) async {
         while !Task.isCancelled {
             do throws(ServiceError) {
-                try await round()
+                if let rows = try await round() {
+                    metrics?.done(job, removing: rows, at: time.now())
+                } else {
+                    metrics?.failed(job)
+                }
             } catch {
+                metrics?.failed(job)
                 report(error)
             }
             guard (try? await time.sleep(until: time.now().adding(seconds: periodSeconds))) != nil else { return }

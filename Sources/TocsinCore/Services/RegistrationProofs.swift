@@ -158,10 +158,11 @@ package struct ProofNonceReaper: Sendable {
     /// Runs every ten minutes.
     package var task: PeriodicTask {
         PeriodicTask(
+            .nonces,
             everySeconds: 600,
             failure: "used challenges could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

@@ -36,6 +36,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     case proofRefused(String)
     /// Nobody is signed in by what was shown: a password, or a session that is over.
     case unauthenticated(String)
+    /// A session is to do what needs a fresh proof of who is there.
+    case reauthenticate
     /// Something was tried too often; it may be tried again after so many seconds.
     case tooManyTries(String, seconds: Int)
     /// The store cannot work just now; nothing was changed.

@@ -35,13 +35,14 @@ package struct TimerRunner: Sendable {
 
     /// Looks each second.
     package var task: PeriodicTask {
-        PeriodicTask(everySeconds: Self.periodSeconds, failure: "timers could not be fired") {
+        PeriodicTask(.timers, everySeconds: Self.periodSeconds, failure: "timers could not be fired") {
             () async throws(ServiceError) in
             do throws(ServiceError) {
                 _ = try await fireDue()
+                return 0
             } catch .unavailable {
                 // The store has said so; the timers wait.
-                return
+                return nil
             }
         }
     }

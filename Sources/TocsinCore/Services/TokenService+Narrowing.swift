@@ -24,9 +24,8 @@ extension TokenService {
         if let name = change.name { _ = try Self.checked(name: name) }
         let (service, now) = (self, environment.time.now())
         return try await environment.store.writing { writer throws(StoreError) in
-            guard var row = try writer.token(id), service.mayManage(row.userID, caller) else {
-                return .failure(service.missing(id, caller))
-            }
+            let held = try service.held(id, by: caller, now, writer)
+            guard case .success(var row) = held else { return held }
             if let refusal = Self.refusal(of: change, to: row, at: now) { return .failure(refusal) }
             try service.apply(change, to: &row, now, writer)
             try writer.save(row)

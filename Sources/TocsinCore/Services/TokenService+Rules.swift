@@ -15,11 +15,63 @@ extension TokenService {
     /// Networks that one token may name.
     static let maximumNetworks = 16
 
-    /// Whether the caller may manage the tokens of this user: everybody their own, operators all.
-    func mayManage(_ user: UserID, _ caller: Identity?) -> Bool { caller.map { $0.userID == user } ?? true }
+    /// What somebody may do with the tokens of a user.
+    enum Reach { case nothing, looking, all }
 
-    /// Whether the caller may give these rights away: none that they do not have.
-    func mayGive(_ scope: Identity.Scope, _ caller: Identity?) -> Bool { caller?.scope.covers(scope) ?? true }
+    /// Everybody manages their own tokens and those of service accounts that they look after,
+    /// operators all.
+    ///
+    /// Admins look at everybody's and may take from them, but make none in the name of another
+    /// person, for they would read what is that person's.
+    func reach(of caller: Identity?, over user: UserID, _ account: Account?) -> Reach {
+        guard let caller, caller.userID != user else { return .all }
+        guard let account else { return .nothing }
+        let isManager = caller.isAdmin || account.manager?.covers(caller) == true
+        if account.kind == .service, isManager { return .all }
+        return caller.isAdmin ? .looking : .nothing
+    }
+
+    /// Whether the caller may give these rights away: none that they do not have, but that admins
+    /// give the figures of the server and the log of changes.
+    func mayGive(_ scope: Identity.Scope, _ caller: Identity?) -> Bool {
+        guard let caller else { return true }
+        return caller.scope.covers(caller.isAdmin ? scope.subtracting([.metrics, .audit]) : scope)
+    }
+
+    /// Throws where a session must be elevated first: for tokens of all its rights or of pushes to
+    /// everybody, and for those of somebody else.
+    func requireElevation(
+        of caller: Identity?,
+        toGive scope: Identity.Scope,
+        to user: UserID
+    ) async throws(ServiceError) {
+        guard scope.isFull || scope.rights.contains(.push) || caller?.userID != user else { return }
+        try await environment.requireElevation(of: caller)
+    }
+
+    /// Whether what the caller came in with still lets them give access.
+    ///
+    /// Who was let in a moment ago may have lost it since.
+    func isStillIn(_ caller: Identity?, _ now: Timestamp, _ writer: any StoreWriter) throws(StoreError) -> Bool {
+        guard let id = caller?.tokenID else { return true }
+        if let token = try writer.token(id) { return token.isGood(at: now) && token.scope.isFull }
+        return try writer.session(id)?.isGood(at: now) ?? false
+    }
+
+    /// The row of a token from which the caller may take, held; the account comes before it.
+    func held(
+        _ id: TokenID,
+        by caller: Identity?,
+        _ now: Timestamp,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Result<IssuedToken, ServiceError> {
+        guard let seen = try writer.unlocked.token(id),
+            reach(of: caller, over: seen.userID, try writer.account(seen.userID)) != .nothing
+        else { return .failure(missing(id, caller)) }
+        guard try isStillIn(caller, now, writer) else { return .failure(.unauthorized) }
+        guard let row = try writer.token(id) else { return .failure(missing(id, caller)) }
+        return .success(row)
+    }
 
     /// The networks of a new token: those of its maker's token unless it is given some, and never
     /// more.
@@ -100,30 +152,35 @@ extension TokenService {
         caller == nil ? .badInput("There is no token \(id). `tocsin token list` shows all.") : .unauthorized
     }
 
-    /// The row of a token that the caller may manage.
-    func token(_ id: TokenID, by caller: Identity?) async throws(ServiceError) -> IssuedToken {
-        let row = try await environment.store.reading(for: caller?.reads ?? .server) { reader throws(StoreError) in
-            try reader.token(id)
+    /// A token in whose place the caller may put another one, and its account.
+    func rotatable(_ id: TokenID, by caller: Identity?) async throws(ServiceError) -> (IssuedToken, Account) {
+        let found = try await environment.store.reading(for: caller?.reads ?? .server) {
+            reader throws(StoreError) -> (IssuedToken, Account?)? in
+            guard let row = try reader.token(id) else { return nil }
+            return (row, try reader.account(row.userID))
         }
-        guard let row, mayManage(row.userID, caller) else { throw missing(id, caller) }
-        return row
+        guard let (row, owner) = found, reach(of: caller, over: row.userID, owner) == .all else {
+            throw missing(id, caller)
+        }
+        guard let account = owner else { throw Self.notLocal }
+        return (row, account)
     }
 
-    /// The local account of a user.
-    func account(_ id: UserID) async throws(ServiceError) -> Account {
-        let account = try await environment.store.reading(for: .server) { reader throws(StoreError) in
-            try reader.account(id)
-        }
-        guard let account else { throw Self.notLocal }
-        return account
+    /// The local account of a user, if there is one.
+    func account(_ id: UserID) async throws(ServiceError) -> Account? {
+        try await environment.store.reading(for: .server) { reader throws(StoreError) in try reader.account(id) }
     }
 
-    private static let notLocal = ServiceError.badInput(
+    static let notLocal = ServiceError.badInput(
         "Tokens are made for local users. Yours come from your sign-in provider."
     )
 
     func text(of token: IssuedToken, for account: Account) throws(ServiceError) -> String {
-        guard let texts = environment.tokenTexts else { throw .internal("No tokens are made here.") }
+        guard let texts = environment.tokenTexts else {
+            throw .internal(
+                "No tokens are made here: the data directory has no server key. Check --data-dir, or start the server once."
+            )
+        }
         do throws(KeyError) {
             return try texts.text(of: token, for: account)
         } catch {
@@ -140,11 +197,9 @@ extension TokenService {
         _ writer: any StoreWriter
     ) throws(StoreError) -> ServiceError? {
         guard let account = try writer.account(user) else { return Self.notLocal }
+        guard reach(of: caller, over: user, account) == .all else { return .unauthorized }
         guard !account.isDisabled else { return .badInput("User \(account.name) is disabled.") }
-        // Who was let in a moment ago may have lost access since.
-        if let id = caller?.tokenID {
-            guard let own = try writer.token(id), own.isGood(at: now), own.scope.isFull else { return .unauthorized }
-        }
+        guard try isStillIn(caller, now, writer) else { return .unauthorized }
         let counts = try writer.tokenCounts(of: user, at: now)
         let most = environment.limits.tokensPerUser
         if needsRoom, counts.good >= most {
@@ -156,16 +211,20 @@ extension TokenService {
         return nil
     }
 
-    /// A topic of the scope that the caller may not see; nil for none, and for operators.
+    /// A topic of the scope that the caller may not see, or that is not there; nil for none.
     func unknownTopic(
         of scope: Identity.Scope,
         for caller: Identity?,
         _ writer: any StoreWriter
     ) throws(StoreError) -> String? {
         let named = Set(scope.readTopics + scope.publishTopics)
-        guard let topics, let caller, !named.isEmpty else { return nil }
-        guard case .allow(let visible) = AccessPolicy.decision(.get, on: topics, for: caller) else {
-            return named.min()
+        guard let topics, !named.isEmpty else { return nil }
+        let visible: Predicate
+        switch caller.map({ AccessPolicy.decision(.get, on: topics, for: $0) }) {
+        case .deny?: return named.min()
+        case .allow(let predicate)?: visible = predicate
+        // Operators may name every topic that is there.
+        case nil: visible = .always
         }
         let known = named.filter(InputChecks.mayBeID).sorted()
         let found = try writer.records(topics, ids: known, where: visible).filter { !$0.isDeleted }

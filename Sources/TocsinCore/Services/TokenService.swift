@@ -55,8 +55,11 @@ package struct TokenService: Sendable {
         by caller: Identity?
     ) async throws(ServiceError) -> (tokens: [IssuedToken], hasMore: Bool) {
         if let caller {
-            guard AccessPolicy.mayManageOwnThings(caller, writing: false), mayManage(user ?? caller.userID, caller)
-            else { throw .unauthorized }
+            guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+            if let user, user != caller.userID {
+                let account = try await account(user)
+                guard reach(of: caller, over: user, account) != .nothing else { throw .unauthorized }
+            }
         }
         let user = user ?? caller?.userID
         let found = try await environment.store.reading(for: caller?.reads ?? .server) { reader throws(StoreError) in
@@ -69,9 +72,13 @@ package struct TokenService: Sendable {
     package func create(_ order: Order, by caller: Identity?) async throws(ServiceError) -> Made {
         try checkMaker(caller)
         let name = try Self.checked(name: order.name)
-        guard mayManage(order.userID, caller), mayGive(order.scope, caller) else { throw .unauthorized }
+        let found = try await account(order.userID)
+        guard reach(of: caller, over: order.userID, found) == .all, mayGive(order.scope, caller) else {
+            throw .unauthorized
+        }
+        try await requireElevation(of: caller, toGive: order.scope, to: order.userID)
         let networks = try networks(order.networks, by: caller)
-        let account = try await account(order.userID)
+        guard let account = found else { throw Self.notLocal }
         let now = environment.time.now()
         let longest = environment.limits.tokenSeconds
         let end = order.expiresAt ?? now.adding(seconds: order.lifetimeSeconds ?? min(Self.usualSeconds, longest))
@@ -94,7 +101,7 @@ package struct TokenService: Sendable {
         let (service, now) = (self, token.createdAt)
         try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
             if let topic = try service.unknownTopic(of: token.scope, for: caller, writer) {
-                return .failure(.badInput("There is no topic \(topic) that you may see. Give the id of one."))
+                return .failure(.badInput(Self.noTopic(topic, caller)))
             }
             if let refusal = try service.refusal(of: token.userID, now, needsRoom: true, caller, writer) {
                 return .failure(refusal)
@@ -103,6 +110,11 @@ package struct TokenService: Sendable {
             try writer.record(service.audit("token.create", token, by: caller, Self.detail(of: token)))
             return .success(())
         }
+    }
+
+    private static func noTopic(_ topic: String, _ caller: Identity?) -> String {
+        let isSeen = caller == nil ? "" : " that you may see"
+        return "There is no topic \(topic)\(isSeen). Give the id of one."
     }
 
     private func insert(_ token: IssuedToken, _ writer: any StoreWriter) throws(StoreError) {
@@ -126,14 +138,14 @@ package struct TokenService: Sendable {
         guard (0...Self.longestOverlap).contains(overlapSeconds) else {
             throw .badInput("The overlap is 0 to \(Self.longestOverlap) seconds (30 days); it is \(overlapSeconds).")
         }
-        let old = try await token(id, by: caller)
+        let (old, account) = try await rotatable(id, by: caller)
         guard mayGive(old.scope, caller) else { throw .unauthorized }
+        try await requireElevation(of: caller, toGive: old.scope, to: old.userID)
         guard try networks(old.networks, by: caller) == old.networks else {
             throw .badInput(
                 "Token \(id) may be used from more networks than yours. Rotate it by a token that may, too."
             )
         }
-        let account = try await account(old.userID)
         let now = environment.time.now()
         let life = Double(old.expiresAt.milliseconds - old.createdAt.milliseconds) / 1000
         var token = IssuedToken(
@@ -199,9 +211,8 @@ package struct TokenService: Sendable {
         try checkMaker(caller)
         let (service, now) = (self, environment.time.now())
         return try await environment.store.writing { writer throws(StoreError) in
-            guard let row = try writer.token(id), service.mayManage(row.userID, caller) else {
-                return .failure(service.missing(id, caller))
-            }
+            let held = try service.held(id, by: caller, now, writer)
+            guard case .success(let row) = held else { return held }
             return .success(try service.revoke(row, now, by: caller, writer))
         }
     }
@@ -209,10 +220,12 @@ package struct TokenService: Sendable {
     /// Revokes all good tokens of a user; answers how many there were.
     package func revokeAll(of user: UserID, by caller: Identity?) async throws(ServiceError) -> Int {
         try checkMaker(caller)
-        guard mayManage(user, caller) else { throw .unauthorized }
         let (service, now) = (self, environment.time.now())
         return try await environment.store.writing { writer throws(StoreError) in
-            _ = try writer.account(user)
+            let account = try writer.account(user)
+            guard service.reach(of: caller, over: user, account) != .nothing,
+                try service.isStillIn(caller, now, writer)
+            else { return .failure(.unauthorized) }
             let rows = try writer.tokens(of: user).filter { $0.isGood(at: now) }
             for row in rows { _ = try service.revoke(row, now, by: caller, writer) }
             return .success(rows.count)

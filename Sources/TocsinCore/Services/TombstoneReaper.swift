@@ -29,7 +29,9 @@ package struct TombstoneReaper: Sendable {
         repeat {
             guard !Task.isCancelled else { return total }
             forgotten = try await store.writing { writer throws(StoreError) in
-                .success(try writer.removeEndedGrants(before: end, limit: settings.reaperBatch))
+                let limit = settings.reaperBatch
+                let grants = try writer.removeEndedGrants(before: end, limit: limit)
+                return .success(max(grants, try writer.removeLeftGroups(before: end, limit: limit)))
             }
         } while forgotten >= settings.reaperBatch
         return total
@@ -38,10 +40,11 @@ package struct TombstoneReaper: Sendable {
     /// Runs every `reaperSeconds`.
     package var task: PeriodicTask {
         PeriodicTask(
+            .tombstones,
             everySeconds: environment.models.reaperSeconds,
             failure: "tombstones could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

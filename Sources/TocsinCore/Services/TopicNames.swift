@@ -28,12 +28,27 @@ struct TopicNames {
         if let stored, stored.values[name] == topic.values[name], stored.owner == owner { return nil }
         try writer.holdTopics(of: owner)
         // A caller's older rows have other forms of the same owner.
-        let owners = caller.ownerForms.contains(owner) ? caller.ownerForms : [owner]
-        for form in owners {
+        let isOwn = caller.ownerForms.contains(owner)
+        for form in isOwn ? caller.ownerForms : [owner] {
             guard let other = try holder(of: text, form, otherThan: topic.id, writer) else { continue }
+            guard try isSeen(other, by: caller, isOwn: isOwn, writer) else { continue }
             return .nameTaken(text, other.shown(to: caller))
         }
         return nil
+    }
+
+    /// Whether the caller may know of a topic of somebody who lets them rename another one.
+    ///
+    /// Where they may not, the name is given twice: a refusal would tell what topics there are.
+    private func isSeen(
+        _ topic: Record,
+        by caller: Identity,
+        isOwn: Bool,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Bool {
+        if isOwn { return true }
+        guard case .allow(let visible) = AccessPolicy.decision(.get, on: model, for: caller) else { return false }
+        return visible.matches(topic, try writer.unlocked.roles(askedBy: visible, of: topic))
     }
 
     private func holder(

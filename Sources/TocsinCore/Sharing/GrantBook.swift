@@ -10,12 +10,17 @@ import Synchronization
 ///
 /// Commits have numbers, in their order, as the live feed counts them. A change that was committed
 /// before its subject was read is in what was read, and is passed over.
+///
+/// Topics of one owner have a share of it, so that nobody fills it by sharing thousands of topics
+/// with people who are connected. What is beyond the share is left out.
 package final class GrantBook: Sendable {
     fileprivate struct Subject {
         /// Subscriptions that go by it.
         var holds = 0
         /// nil until it was read.
         var topics: Set<TopicID>?
+        /// Whether grants of it were left out, because their owner's share is used up.
+        var isPartial = false
         /// The last commit that was told of when it began to be read; nil until then.
         var readAfter: Int?
         /// What was told while it was read, which the read may have missed.
@@ -28,20 +33,28 @@ package final class GrantBook: Sendable {
         /// How many grants there are of topics of each owner.
         var owners: [String: Int] = [:]
         var count = 0
+        let maximumCount: Int
+        /// How many there may be of topics of one owner.
+        let share: Int
         /// No grant in the book ends before this moment.
         var nextEnd: Timestamp?
         /// How often changes were missed.
         var losses = 0
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     /// Whether a subject is in use: read without the lock, for mostly none is.
     private let inUse = Atomic(false)
     /// How many grants there may be in it.
     package let maximumCount: Int
+    /// How many there may be in it of topics of one owner.
+    package let ownersShare: Int
 
-    /// An empty book of at most so many grants.
-    package init(maximumCount: Int = 100_000) { self.maximumCount = maximumCount }
+    /// An empty book of at most so many grants, and so many of topics of one owner.
+    package init(maximumCount: Int = 100_000, ownersShare: Int = 10_000) {
+        (self.maximumCount, self.ownersShare) = (maximumCount, ownersShare)
+        state = Mutex(State(maximumCount: maximumCount, share: ownersShare))
+    }
 
     /// Whether any subject is in use.
     package var isInUse: Bool { inUse.load(ordering: .acquiring) }
@@ -80,8 +93,9 @@ package final class GrantBook: Sendable {
         }
         let isTaken = state.withLock { state in
             // What was lost meanwhile may be missing in what was read, too.
-            guard let found, state.losses == losses, state.count + found.count <= maximumCount else { return false }
-            for subject in unknown { state.install(subject, found.filter { $0.subject == subject }) }
+            guard let found, state.losses == losses, state.hasRoom(for: found) else { return false }
+            let bySubject = Dictionary(grouping: found, by: \.subject)
+            for subject in unknown { state.install(subject, bySubject[subject] ?? []) }
             return true
         }
         guard !isTaken else { return hold }
@@ -101,11 +115,14 @@ package final class GrantBook: Sendable {
                 state.subjects[change.subject]?.meanwhile.append(change)
                 return true
             }
-            // What is more than the book can hold is heard of from a later subscription on.
-            guard change.roles.isEmpty || state.count < maximumCount else { return false }
             state.set(change)
             return true
         }
+    }
+
+    /// Whether grants of one of these subjects were left out, for their owners have many.
+    package func hasLeftOut(of subjects: [GrantSubject]) -> Bool {
+        state.withLock { state in subjects.contains { state.subjects[$0]?.isPartial == true } }
     }
 
     /// The grants that have ended by their time since they were asked for last; the book forgets
@@ -173,6 +190,13 @@ extension GrantBook.State {
         subjects[subject] = entry
     }
 
+    /// Whether there is room for what the owners' shares let in of these.
+    fileprivate func hasRoom(for found: [GrantChange]) -> Bool {
+        let byOwner = Dictionary(found.map { ($0.owner, 1) }, uniquingKeysWith: +)
+        let taken = byOwner.reduce(0) { $0 + max(0, min($1.value, share - owners[$1.key, default: 0])) }
+        return count + taken <= maximumCount
+    }
+
     fileprivate mutating func install(_ subject: GrantSubject, _ found: [GrantChange]) {
         guard let entry = subjects[subject], entry.topics == nil else { return }
         subjects[subject]?.topics = []
@@ -186,11 +210,11 @@ extension GrantBook.State {
             let left = owners[old.owner, default: 1] - 1
             owners[old.owner] = left == 0 ? nil : left
         }
-        guard !change.roles.isEmpty else {
-            subjects[change.subject]?.topics?.remove(change.topic)
-            topics[change.topic]?.holdings[change.subject] = nil
-            if topics[change.topic]?.holdings.isEmpty == true { topics[change.topic] = nil }
-            return
+        guard !change.roles.isEmpty else { return remove(change) }
+        // More is heard of from a later subscription on.
+        guard owners[change.owner, default: 0] < share, count < maximumCount else {
+            subjects[change.subject]?.isPartial = true
+            return remove(change)
         }
         count += 1
         owners[change.owner, default: 0] += 1
@@ -199,9 +223,16 @@ extension GrantBook.State {
         if let end = change.expiresAt { nextEnd = min(end, nextEnd ?? end) }
     }
 
+    private mutating func remove(_ change: GrantChange) {
+        subjects[change.subject]?.topics?.remove(change.topic)
+        topics[change.topic]?.holdings[change.subject] = nil
+        if topics[change.topic]?.holdings.isEmpty == true { topics[change.topic] = nil }
+    }
+
     fileprivate mutating func forget(_ subject: GrantSubject) {
         for topic in subjects[subject]?.topics ?? [] { set(GrantChange(ending: subject, in: topic)) }
         subjects[subject]?.topics = nil
+        subjects[subject]?.isPartial = false
         subjects[subject]?.readAfter = nil
         subjects[subject]?.meanwhile = []
     }

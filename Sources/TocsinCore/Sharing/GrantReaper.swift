@@ -55,10 +55,11 @@ package struct GrantReaper: Sendable {
     /// Runs every second.
     package var task: PeriodicTask {
         PeriodicTask(
+            .grants,
             everySeconds: Self.everySeconds,
             failure: "grants that have ended could not be removed"
         ) { () async throws(ServiceError) in
-            _ = try await runOnce()
+            try await runOnce()
         }
     }
 }

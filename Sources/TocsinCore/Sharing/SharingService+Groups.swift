@@ -1,31 +1,41 @@
 // What a change of a local group means for the topics that are shared with it.
 extension SharingService {
     /// Grants of one group that a change of it looks at; what is beyond is judged at each push.
-    private static let maximumGrants = 5000
+    static let maximumGrants = 5000
+    /// Grants of a group that goes that are taken back in one write.
+    static let grantsRevokedAtOnce = 500
 
-    /// A local group and its grants with their topics, all held; nil where there is no such group.
+    /// A local group and at most so many of its grants with their topics, all held; nil where there
+    /// is no such group.
     ///
-    /// The topics come before the group's row, as all writers lock them.
+    /// The name comes first, so that nobody grants it anything meanwhile; then the topics, then the
+    /// group's row, as all writers lock them.
     func hold(
         _ reference: GroupReference,
+        grants limit: Int = SharingService.maximumGrants,
         _ writer: any StoreWriter
     ) throws(StoreError) -> (group: Group, grants: [(grant: TopicGrant, topic: Record)])? {
         guard let seen = try writer.unlocked.group(reference) else { return nil }
-        let grants = try grants(ofGroup: seen.name, writer)
+        try writer.holdGroup(named: seen.name)
+        let grants = try grants(ofGroup: seen.name, limit, writer)
         guard let group = try writer.group(reference), group.name == seen.name else { return nil }
         return (group, grants)
     }
 
     private func grants(
         ofGroup name: String,
+        _ limit: Int,
         _ writer: any StoreWriter
     ) throws(StoreError) -> [(grant: TopicGrant, topic: Record)] {
-        let grants = try writer.unlocked.grants(of: .group(name), limit: Self.maximumGrants)
+        let grants = try writer.unlocked.grants(of: .group(name), limit: limit)
         let ids = Set(grants.map(\.topicID.text)).sorted()
         guard !ids.isEmpty else { return [] }
         var held: [TopicID: Record] = [:]
         for topic in try writer.records(topics, ids: ids, where: .always) { held[TopicID(topic.id)] = topic }
-        return grants.compactMap { grant in held[grant.topicID].map { (grant, $0) } }
+        // What was taken back before the topic was held is granted no more.
+        return try writer.unlocked.grants(of: .group(name), limit: limit).compactMap { grant in
+            held[grant.topicID].map { (grant, $0) }
+        }
     }
 
     /// Makes somebody who has just come into the group a member of the topics that push to it.
@@ -38,25 +48,28 @@ extension SharingService {
     }
 
     /// Ends the memberships of somebody who has just left the group, of topics that they may read
-    /// no longer.
+    /// no longer, and notes the end of reading for syncs.
     func dismiss(
         _ user: UserID,
         by grants: [(grant: TopicGrant, topic: Record)],
+        at moment: Timestamp,
         _ writer: any StoreWriter
     ) throws(StoreError) {
         let lost = LostMemberships(environment: environment, rights: rights)
         for (grant, topic) in grants where !grant.roles.isDisjoint(with: .reading) {
             try lost.end(of: user, in: topic, writer)
+            try writer.noteEnd(of: .user(user), in: grant.topicID, at: moment)
         }
     }
 
     /// Takes back what was granted to a group that has just gone: another of its name has nothing.
     func revoke(
         _ grants: [(grant: TopicGrant, topic: Record)],
+        at moment: Timestamp,
         by actor: AuditActor,
         _ writer: any StoreWriter
     ) throws(StoreError) {
-        for (grant, topic) in grants { try end(grant, of: topic, by: actor, writer) }
+        for (grant, topic) in grants { try end(grant, of: topic, at: moment, by: actor, writer) }
     }
 }
 

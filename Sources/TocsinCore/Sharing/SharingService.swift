@@ -5,7 +5,8 @@ package struct SharingService: Sendable {
     let environment: ServiceEnvironment
     let rights: PushRights
     var topics: ModelType { rights.topics }
-    private let lookUps = LookUpRate()
+    /// Nobody finds out who there is by trying names.
+    private let lookUps = MinuteRate(30)
 
     /// A service for the topics that `rights` knows.
     package init(environment: ServiceEnvironment, rights: PushRights) {
@@ -17,9 +18,15 @@ package struct SharingService: Sendable {
     package func grant(_ order: GrantOrder, caller: Identity) async throws(ServiceError) -> TopicGrant {
         let shareable = try shareable(by: caller)
         try order.check(now: environment.time.now())
-        if case .user = order.receiver { try lookUps.take(caller.userID, now: environment.time.now()) }
+        if order.roles.contains(.owner) { try await environment.requireElevation(of: caller) }
+        if case .user = order.receiver, !lookUps.take(caller.userID.text, now: environment.time.now()) {
+            throw .limit(
+                "You may name \(lookUps.maximumCount) users a minute; wait a minute, or share with a group."
+            )
+        }
         let (service, id) = (self, GrantID(environment.identifiers.makeID()))
         return try await environment.store.writing { writer throws(StoreError) in
+            if case .group(let name) = order.receiver { try writer.holdGroup(named: name) }
             guard let topic = try writer.records(service.topics, ids: [order.topicID.text], where: shareable).first,
                 !topic.isDeleted
             else { return .failure(.unauthorized) }
@@ -83,7 +90,7 @@ package struct SharingService: Sendable {
                 !topic.isDeleted, let grant = try writer.grant(id), grant.topicID == seen.topicID,
                 shareable.matches(topic) || !grant.roles.contains(.owner)
             else { return .failure(.unauthorized) }
-            try service.end(grant, of: topic, by: .caller(caller), writer)
+            try service.end(grant, of: topic, at: service.environment.changeTime(), by: .caller(caller), writer)
             return .success(grant)
         }
     }
@@ -124,11 +131,11 @@ package struct SharingService: Sendable {
     func end(
         _ grant: TopicGrant,
         of topic: Record,
+        at moment: Timestamp,
         by actor: AuditActor,
         _ writer: any StoreWriter
     ) throws(StoreError) {
-        let now = environment.changeTime()
-        try writer.remove(grant, at: now)
+        try writer.remove(grant, at: moment)
         try endMemberships(of: topic, after: grant, writer)
         writer.note(.grantsChanged(GrantChange(ending: grant.subject, in: grant.topicID)))
         try writer.record(audit("grant.revoke", grant, by: actor))

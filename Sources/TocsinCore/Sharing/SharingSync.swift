@@ -64,8 +64,9 @@ struct SharingSync: Sendable {
     }
 
     private func steps(since: Timestamp, _ reader: any StoreReader) throws(StoreError) -> [Step] {
-        let gained = try reader.gainedTopics(question.subjects, question.need, since: since)
-        let lost = try reader.lostTopics(question.subjects, since: since)
+        let spans = try reader.groupSpans(of: caller.userID, since: since)
+        let gained = try gainedTopics(since: since, spans, reader)
+        let lost = try lostTopics(since: since, spans, reader)
         var steps = gained.map { Step(run: .gained, topic: $0) }
         guard !lost.isEmpty else { return steps }
         let held = try reader.roles(of: question.subjects, in: Array(lost.keys))
@@ -74,6 +75,42 @@ struct SharingSync: Sendable {
             steps.append(Step(run: .lost, topic: topic, endedAt: endedAt))
         }
         return steps
+    }
+
+    /// Topics that came with a grant, or with a group that the caller came into.
+    private func gainedTopics(
+        since: Timestamp,
+        _ spans: [GroupSpan],
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [TopicID] {
+        let gained = try reader.gainedTopics(question.subjects, question.need, since: since)
+        let joined = joinedGroups(spans)
+        guard !joined.isEmpty else { return gained }
+        let all = try reader.gainedTopics(joined, question.need, since: Timestamp(milliseconds: 0))
+        return Set(gained + all).sorted { $0.text < $1.text }
+    }
+
+    /// Topics whose grant has ended while the caller was who it was for, with the end.
+    private func lostTopics(
+        since: Timestamp,
+        _ spans: [GroupSpan],
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [TopicID: Timestamp] {
+        let joined = Set(joinedGroups(spans))
+        var lost = try reader.lostTopics(question.subjects.filter { !joined.contains($0) }, since: since)
+        for span in spans {
+            let found = try reader.lostTopics([.group(span.name)], since: max(since, span.joinedAt))
+            for (topic, end) in found where span.leftAt.map({ end <= $0 }) ?? true {
+                lost[topic] = max(end, lost[topic] ?? end)
+            }
+        }
+        return lost
+    }
+
+    /// The groups that the caller came into lately and is in.
+    private func joinedGroups(_ spans: [GroupSpan]) -> [GrantSubject] {
+        let groups = spans.filter { $0.leftAt == nil }.map { GrantSubject.group($0.name) }
+        return groups.filter { question.subjects.contains($0) }
     }
 
     private func page(

@@ -77,12 +77,29 @@ package struct SessionService: Sendable {
         return found.filter { $0.isGood(at: now) }
     }
 
-    /// Ends one of the caller's own sessions; another's is answered as one that is not there.
+    /// The good sessions of these users, for themselves and for admins; nil for whom the caller may
+    /// not look at.
+    package func sessions(
+        of users: Set<UserID>,
+        by caller: Identity
+    ) async throws(ServiceError) -> [UserID: [Session]] {
+        guard caller.isPerson, caller.scope == .full || caller.scope == .readOnly else { return [:] }
+        let (shown, now) = (caller.isAdmin ? users : users.intersection([caller.userID]), environment.time.now())
+        guard !shown.isEmpty else { return [:] }
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.sessions(of: shown)
+        }
+        let good = Dictionary(grouping: found.filter { $0.isGood(at: now) }, by: \.userID)
+        return Dictionary(uniqueKeysWithValues: shown.map { ($0, good[$0] ?? []) })
+    }
+
+    /// Ends one of the caller's own sessions, or for an admin anybody's; another's is answered as
+    /// one that is not there.
     package func end(_ id: TokenID, by caller: Identity) async throws(ServiceError) -> Session {
         guard caller.isPerson, caller.scope == .full else { throw .unauthorized }
         let environment = environment
         return try await environment.store.writing { writer throws(StoreError) -> Result<Session, ServiceError> in
-            guard let session = try writer.session(id), session.userID == caller.userID else {
+            guard let session = try writer.session(id), caller.isAdmin || session.userID == caller.userID else {
                 return .failure(.unauthorized)
             }
             try environment.end(session, by: .caller(caller), reason: "ENDED", writer)
@@ -146,11 +163,12 @@ package struct SessionReaper: Sendable {
     /// Removes some rows every ten minutes.
     package var task: PeriodicTask {
         PeriodicTask(
+            .sessions,
             everySeconds: 600,
             failure: "old sessions could not be removed"
         ) { () async throws(ServiceError) in
             let end = time.now().adding(seconds: -SessionLimits.keptSeconds)
-            _ = try await store.writing { writer throws(StoreError) in
+            return try await store.writing { writer throws(StoreError) in
                 .success(try writer.removeSessions(before: end, limit: 500))
             }
         }

@@ -1,17 +1,19 @@
+import Metrics
+
 /// Signs people in: by a password, or because a provider vouches for them.
 package struct SignInService: Sendable {
     let environment: ServiceEnvironment
     let limits: SessionLimits
     let secrets: any SessionSecrets
     let refusals: RefusedSignIns
-    private let passwords: any PasswordHashing
-    private let brakes: SignInBrakes
+    private let checks: PasswordChecks
+    private let metrics: AuthMetrics?
     /// A hash that no password has, checked in place of one that is not there.
     private let decoy: String
     /// Whether passwords are taken.
     package let takesPasswords: Bool
 
-    /// A service over the store of `environment`; one for the process, for its brakes count.
+    /// A service over the store of `environment`, whose brakes count.
     package init(
         environment: ServiceEnvironment,
         limits: SessionLimits,
@@ -20,11 +22,12 @@ package struct SignInService: Sendable {
         decoy: String,
         takesPasswords: Bool,
         refusals: RefusedSignIns,
-        brakes: SignInBrakes = SignInBrakes()
+        metrics: AuthMetrics? = nil
     ) {
+        self.metrics = metrics
         (self.environment, self.limits, self.secrets) = (environment, limits, secrets)
-        (self.passwords, self.decoy, self.takesPasswords) = (passwords, decoy, takesPasswords)
-        (self.refusals, self.brakes) = (refusals, brakes)
+        checks = PasswordChecks(environment, passwords)
+        (self.decoy, self.takesPasswords, self.refusals) = (decoy, takesPasswords, refusals)
     }
 
     /// Signs a local user in.
@@ -79,78 +82,55 @@ package struct SignInService: Sendable {
 
     static let noSession = ServiceError.unauthenticated("There is no session that this could be done to. Sign in.")
     private static let wrong = ServiceError.unauthenticated("The user name or the password is wrong.")
-    private static let busy = ServiceError.tooManyTries(
-        "The server is checking as many passwords as it can. Nothing was checked; try again in a second.",
-        seconds: 1
-    )
 }
 
 // Checking a password.
 extension SignInService {
     private func checked(username: String, password: String) async throws(ServiceError) -> Account {
+        let begin = ContinuousClock.now
+        do throws(ServiceError) {
+            let account = try await found(username: username, password: password)
+            metrics?.note(.password, .ok, took: .now - begin)
+            return account
+        } catch {
+            metrics?.note(.password, Self.outcome(of: error), took: .now - begin)
+            throw error
+        }
+    }
+
+    private static func outcome(of error: ServiceError) -> AuthMetrics.Outcome {
+        switch error {
+        case .tooManyTries: .limited
+        case .unavailable, .uncertain, .internal: .away
+        default: .bad
+        }
+    }
+
+    /// The account of this name, if the password is its and it may sign in.
+    private func found(username: String, password: String) async throws(ServiceError) -> Account {
         guard takesPasswords else {
             throw .badInput("This server takes no passwords (TOCSIN_PASSWORD_SIGN_IN). Sign in another way.")
         }
         // Longer ones are nobody's; they are answered alike.
-        let name = username.utf8.count <= 256 ? username : ""
-        let (account, attempt) = try await attempt(name)
-        switch brakes.begin(attempt, now: environment.time.now()) {
-        case .busy: throw Self.busy
-        case .refused(let seconds):
-            refusals.note(SignInRefusal(reason: "too_many_tries", user: account?.id))
-            throw .tooManyTries(
-                "Too many sign-ins failed from this network. Try again in \(seconds) s.",
-                seconds: seconds
-            )
-        case .after(let seconds):
-            defer { brakes.finished(attempt) }
-            if seconds > 0 { try await pause(seconds) }
-            return try await verified(account, password, attempt)
-        }
-    }
-
-    private func verified(
-        _ account: Account?,
-        _ password: String,
-        _ attempt: SignInBrakes.Try
-    ) async throws(ServiceError) -> Account {
-        guard brakes.beginCheck(attempt) else { throw Self.busy }
-        defer { brakes.endCheck(attempt) }
+        let attempt = try await checks.attempt(username.utf8.count <= 256 ? username : "")
+        let (known, hash) = (attempt.account, attempt.account?.passwordHash ?? decoy)
+        let mayEnter = known.map { $0.passwordHash != nil && !$0.isDisabled } ?? false
         let isRight: Bool
         do throws(ServiceError) {
-            isRight = try await passwords.verify(password, against: account?.passwordHash ?? decoy)
-        } catch .limit {
-            throw Self.busy
+            isRight = try await checks.isRight(password, hash, attempt, mayCount: mayEnter)
+        } catch .tooManyTries(let text, let seconds) {
+            if seconds > 1 {
+                metrics?.limited[.network].add()
+                refusals.note(SignInRefusal(reason: "too_many_tries", user: known?.id))
+            }
+            throw .tooManyTries(text, seconds: seconds)
         }
-        guard isRight, let account, account.passwordHash != nil, !account.isDisabled else {
-            let reason = account == nil ? "unknown_user" : isRight ? "user_disabled" : "wrong_password"
-            refusals.note(SignInRefusal(reason: reason, user: account?.id))
+        guard isRight, mayEnter, let account = known else {
+            let reason = known == nil ? "unknown_user" : isRight ? "user_disabled" : "wrong_password"
+            refusals.note(SignInRefusal(reason: reason, user: known?.id))
             throw Self.wrong
         }
-        brakes.succeeded(attempt)
         return account
-    }
-
-    private func attempt(_ name: String) async throws(ServiceError) -> (Account?, SignInBrakes.Try) {
-        let (origin, now) = (RequestOrigin.current, environment.time.now())
-        let (account, isFamiliar) = try await environment.store.reading(for: .server) { reader throws(StoreError) in
-            let account = try reader.account(named: name)
-            guard let network = origin?.network else { return (account, false) }
-            // Asked for those who are not there too, so that they take alike.
-            let since = now.adding(seconds: -SessionLimits.familiarSeconds)
-            let user = account?.id ?? UserID("")
-            return (account, try reader.hasSignedIn(user, from: network, since: since))
-        }
-        let network = origin?.address.flatMap(SignInBrakes.network)
-        return (account, SignInBrakes.Try(account: name, network: network, isFamiliar: isFamiliar))
-    }
-
-    private func pause(_ seconds: Double) async throws(ServiceError) {
-        do {
-            try await environment.time.sleep(until: environment.time.now().adding(seconds: seconds))
-        } catch {
-            throw .unavailable("the request was given up")
-        }
     }
 }
 

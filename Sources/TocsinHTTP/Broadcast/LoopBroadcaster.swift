@@ -68,6 +68,7 @@ final class LoopBroadcaster: Sendable {
     private func turn() {
         var receivers: [any ItemReceiver] = []
         var outlets: [OutboundQueue] = []
+        var watches: [any WriteWatch] = []
         var effort = 0
         while effort < Self.effortOfTurn, let queue = state.withLock({ $0.listed.popFirst() }) {
             guard let work = queue.take(sinks: Self.sinksAtOnce) else { continue }
@@ -80,17 +81,19 @@ final class LoopBroadcaster: Sendable {
                     receivers.append(receiver)
                 }
                 receiver.receive(item)
-            case .some(let batch, let sinks):
-                effort += Self.effortOfSink * sinks.count
-                for sink in sinks {
-                    if let outlet = (sink as? SocketSink)?.pass(batch) { outlets.append(outlet) }
+            case .some(let write):
+                effort += Self.effortOfSink * write.sinks.count
+                for sink in write.sinks {
+                    if let outlet = (sink as? SocketSink)?.pass(write.batch) { outlets.append(outlet) }
                 }
+                watches += write.watches
             }
             state.withLock { $0.listed.append(queue) }
         }
         // What one connection has received in this turn is one write.
         for receiver in receivers { receiver.settle() }
         for outlet in outlets { outlet.settle() }
+        for watch in watches { watch.written() }
         let goesOn = state.withLock { state in
             state.isTurnDue = !state.listed.isEmpty
             return state.isTurnDue

@@ -12,7 +12,7 @@ final class OwnerQueue: ResponseSender, Sendable {
         /// One thing one subscription brought.
         case one(SocketQueue, SocketQueue.Item)
         /// Responses for some of the sinks they go to.
-        case some(ResponseBatch, ArraySlice<any ResponseSink>)
+        case some(SharedWrite.Turn)
     }
 
     fileprivate enum Item {
@@ -49,7 +49,7 @@ final class OwnerQueue: ResponseSender, Sendable {
 
     deinit { broadcaster.forget(owner) }
 
-    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink]) {
+    func send(_ responses: [SharedResponse], to sinks: [any ResponseSink], _ watch: (any WriteWatch)?) {
         guard !sinks.isEmpty, !responses.isEmpty else { return }
         let isNews = state.withLock { state in
             var write: SharedWrite
@@ -60,7 +60,7 @@ final class OwnerQueue: ResponseSender, Sendable {
                 write = SharedWrite(sinks)
             }
             state.writes -= write.sinksLeft
-            write.join(responses)
+            write.join(responses, watch)
             state.writes += write.sinksLeft
             return state.append(.many(write))
         }
@@ -104,12 +104,12 @@ extension OwnerQueue.State {
         case .one(let socketQueue, let item)?: return (.one(socketQueue, item), [])
         case .many(var write)?:
             writes -= write.sinksLeft
-            let (slice, batch, isLess) = write.take(limit)
+            let turn = write.take(limit)
             writes += write.sinksLeft
             if !write.isOver { items.prepend(.many(write)) }
-            guard isLess || writes < OwnerQueue.roomyWrites else { return (.some(batch, slice), []) }
+            guard turn.isLess || writes < OwnerQueue.roomyWrites else { return (.some(turn), []) }
             defer { wakers = [] }
-            return (.some(batch, slice), wakers)
+            return (.some(turn), wakers)
         }
     }
 }

@@ -8,13 +8,31 @@ struct SharedWrite {
     private let sinks: [any ResponseSink]
     /// Whose turn it is next.
     private var position = 0
-    /// The responses under way, in the order in which they joined, and how many
-    /// sinks are still to get them.
-    private var batches: [(responses: [SharedResponse], left: Int)] = []
+    /// The responses under way, in the order in which they joined.
+    private var batches: [Batch] = []
     /// All of them as one; nil when they have changed.
     private var together: ResponseBatch?
     /// So many responses, or bytes of them, may be under way.
     private static let maximum = (responses: 64, bytes: 65_536)
+
+    /// Responses that joined together.
+    private struct Batch {
+        let responses: [SharedResponse]
+        /// Told when every sink has them.
+        let watch: (any WriteWatch)?
+        /// How many sinks are still to get them.
+        var left: Int
+    }
+
+    /// What sinks get in one turn.
+    struct Turn {
+        let sinks: ArraySlice<any ResponseSink>
+        let batch: ResponseBatch
+        /// Whether some responses have been everywhere after it.
+        let isLess: Bool
+        /// To be told once it is written.
+        var watches: [any WriteWatch] = []
+    }
 
     init(_ sinks: [any ResponseSink]) { self.sinks = sinks }
 
@@ -41,14 +59,13 @@ struct SharedWrite {
         return count < Self.maximum.responses && bytes < Self.maximum.bytes
     }
 
-    mutating func join(_ responses: [SharedResponse]) {
-        batches.append((responses, sinks.count))
+    mutating func join(_ responses: [SharedResponse], _ watch: (any WriteWatch)?) {
+        batches.append(Batch(responses: responses, watch: watch, left: sinks.count))
         together = nil
     }
 
-    /// The next sinks, so many at most, what they get, and whether some responses
-    /// have now been everywhere.
-    mutating func take(_ limit: Int) -> (ArraySlice<any ResponseSink>, ResponseBatch, Bool) {
+    /// The turn of the next sinks, so many at most.
+    mutating func take(_ limit: Int) -> Turn {
         let batch = together ?? ResponseBatch(batches.flatMap(\.responses))
         // The first to join are the first to leave.
         let count = min(limit, sinks.count - position, batches.first?.left ?? 0)
@@ -57,8 +74,12 @@ struct SharedWrite {
         for index in batches.indices { batches[index].left -= count }
         let remaining = batches.drop { $0.left == 0 }
         let isLess = remaining.count < batches.count
+        var turn = Turn(sinks: slice, batch: batch, isLess: isLess)
         together = isLess ? nil : batch
-        if isLess { batches = Array(remaining) }
-        return (slice, batch, isLess)
+        if isLess {
+            turn.watches = batches[..<remaining.startIndex].compactMap(\.watch)
+            batches = Array(remaining)
+        }
+        return turn
     }
 }

@@ -2,64 +2,98 @@ import GraphQLTransport
 import HTTPTypes
 import Logging
 import NIOCore
+import Synchronization
 
 /// One line a request; never a token, a body or a query string.
 ///
 /// What anybody can cause without being let in is folded: refusals and opened
 /// sockets, by status and address.
 final class AccessLog: Sendable {
-    private let logger: Logger
-    private let isOn: Bool
-    private let folded = FoldedLines()
+    /// What a line is about.
+    enum Subject {
+        case request
+        /// A request that could not be read, or was not waited for.
+        case refusal
+        /// The end of a socket.
+        case socketEnd
 
-    init(_ logger: Logger) {
-        self.logger = logger
-        isOn = logger.logLevel <= .info
+        /// What the line says in any case.
+        var fields: Logger.Metadata {
+            switch self {
+            case .request: ["event": "request"]
+            case .refusal: ["event": "request_refused"]
+            case .socketEnd: ["event": "socket_closed"]
+            }
+        }
+
+        var message: Logger.Message {
+            switch self {
+            case .request: "request"
+            case .refusal: "request refused"
+            case .socketEnd: "socket closed"
+            }
+        }
     }
+
+    private let logger: Logger
+    private let policy: RequestLogPolicy
+    private let folded = FoldedLines()
+    private let sampled = Atomic(0)
+
+    init(_ logger: Logger, _ policy: RequestLogPolicy) {
+        self.logger = logger
+        self.policy = policy
+    }
+
+    /// The level may change while the server runs.
+    private var isOn: Bool { logger.logLevel <= .info }
 
     func record(_ request: IncomingRequest, _ response: OutgoingResponse) {
         guard isOn else { return }
         let status = response.status.code
-        var line: (key: FoldedLines.Key, count: Int)?
+        let milliseconds = Double((NIODeadline.now() - request.startedAt).nanoseconds / 1000) / 1000
+        guard status >= 400 || takes(milliseconds) else { return }
+        var client = request.credentials.remoteAddress
+        var fields: Logger.Metadata = [:]
         if status >= 400 || status == 101 {
-            line = fold("request", status, request.credentials.remoteAddress)
-            guard line != nil else { return }
+            guard let line = fold(.request, status, client) else { return }
+            client = line.key.address
+            fields["count"] = .stringConvertible(line.count)
         }
-        var metadata: Logger.Metadata = [
-            "id": "\(request.id)",
-            "method": "\(request.method.rawValue)",
-            "path": "\(request.path.prefix(200))",
-            "status": "\(response.status.code)",
-            "microseconds": "\((NIODeadline.now() - request.startedAt).nanoseconds / 1000)",
-            "bytes": "\(response.body.count)",
-        ]
-        if let name = response.operationName { metadata["operation"] = "\(Self.escaped(name))" }
-        if let line {
-            metadata["address"] = "\(line.key.address)"
-            metadata["count"] = "\(line.count)"
-        }
-        logger.info("request", metadata: metadata)
+        fields["request_id"] = "\(request.id)"
+        fields["client_address"] = client.map { "\($0)" }
+        fields["method"] = "\(request.method.rawValue)"
+        fields["path"] = "\(request.head.sentPath.prefix(200))"
+        fields["status"] = .stringConvertible(status)
+        fields["duration_ms"] = .stringConvertible(milliseconds)
+        fields["bytes"] = .stringConvertible(response.body.count)
+        if let user = response.owner { fields["user"] = "\(user)" }
+        if let name = response.operationName { fields["operation"] = "\(Self.escaped(name))" }
+        write(.request, fields)
     }
 
     /// A request that could not be read, or was not waited for.
-    func recordRefusal(_ response: OutgoingResponse, connection: Int, address: String?) {
-        guard isOn, let line = fold("refused", response.status.code, address) else { return }
-        write(line, ["id": "\(connection)"])
+    func recordRefusal(_ response: OutgoingResponse, id: String, address: String?) {
+        guard isOn, let line = fold(.refusal, response.status.code, address) else { return }
+        write(line, ["request_id": "\(id)"])
     }
 
     /// The end of a socket, of somebody who was let in or of a stranger; `code` is
     /// the one it was closed with.
-    func recordEnd(ofSocket id: String, isStrangers: Bool, code: Int?, address: String?) {
+    func recordEnd(ofSocket id: String, isStrangers: Bool, user: String?, code: Int?, address: String?) {
         guard isOn else { return }
         let code = code ?? 0
         // 4400 to 4499 refuse, as statuses of HTTP do.
         guard isStrangers || (4400..<4500).contains(code) else {
-            var metadata: Logger.Metadata = ["id": "\(id)"]
-            if code > 0 { metadata["code"] = "\(code)" }
-            return logger.info("socket closed", metadata: metadata)
+            guard takes(0) else { return }
+            var fields: Logger.Metadata = ["request_id": "\(id)"]
+            fields["client_address"] = address.map { "\($0)" }
+            if let user { fields["user"] = "\(user)" }
+            if code > 0 { fields["code"] = .stringConvertible(code) }
+            return write(.socketEnd, fields)
         }
-        guard let line = fold("socket closed", code, address) else { return }
-        write(line, ["id": "\(id)"])
+        guard let line = fold(.socketEnd, code, address) else { return }
+        write(line, ["request_id": "\(id)"])
     }
 
     /// Writes what was folded and is due, or all of it.
@@ -67,16 +101,35 @@ final class AccessLog: Sendable {
         for line in folded.takeDue(now: .now(), all: all) { write(line) }
     }
 
-    private func fold(_ message: String, _ code: Int, _ address: String?) -> (key: FoldedLines.Key, count: Int)? {
-        folded.take(FoldedLines.Key(message: message, code: code, address: address ?? "unknown"), now: .now())
+    /// Whether a line that tells of no refusal is wanted.
+    private func takes(_ milliseconds: Double) -> Bool {
+        switch policy {
+        case .all: return true
+        case .errors: return false
+        case .slow(let least): return milliseconds >= least
+        case .sample(let part):
+            // Multiples of the golden ratio fill the unit interval evenly.
+            let number = Double(sampled.add(1, ordering: .relaxed).newValue)
+            return (number * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1) < part
+        }
+    }
+
+    private func fold(_ subject: Subject, _ code: Int, _ address: String?) -> (key: FoldedLines.Key, count: Int)? {
+        folded.take(FoldedLines.Key(subject: subject, code: code, address: address ?? "unknown"), now: .now())
     }
 
     private func write(_ line: (key: FoldedLines.Key, count: Int), _ more: Logger.Metadata = [:]) {
-        var metadata = more
-        if line.key.code > 0 { metadata[line.key.code < 1000 ? "status" : "code"] = "\(line.key.code)" }
-        metadata["address"] = "\(line.key.address)"
-        metadata["count"] = "\(line.count)"
-        logger.info("\(line.key.message)", metadata: metadata)
+        var fields = more
+        if line.key.code > 0 {
+            fields[line.key.subject == .socketEnd ? "code" : "status"] = .stringConvertible(line.key.code)
+        }
+        fields["client_address"] = "\(line.key.address)"
+        fields["count"] = .stringConvertible(line.count)
+        write(line.key.subject, fields)
+    }
+
+    private func write(_ subject: Subject, _ fields: Logger.Metadata) {
+        logger.info(subject.message, metadata: fields.merging(subject.fields) { $1 })
     }
 
     /// A name of GraphQL has letters, digits and underscores; whatever else a client

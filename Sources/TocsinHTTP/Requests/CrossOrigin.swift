@@ -17,7 +17,7 @@ package struct CrossOriginSettings: Sendable, Hashable {
         "x-amz-security-token",
     ]
     /// The response fields a page may read beyond the plain ones.
-    package var responseFields = ["retry-after", "www-authenticate"]
+    package var responseFields = ["retry-after", "www-authenticate", "x-request-id"]
     /// How long a browser may remember what it was told.
     package var maximumAgeSeconds = 600
 

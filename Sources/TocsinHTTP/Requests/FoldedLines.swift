@@ -9,8 +9,8 @@ import Synchronization
 final class FoldedLines: Sendable {
     /// What is folded together.
     struct Key: Hashable, Sendable {
-        /// The line's message.
-        var message: String
+        /// What the line is about.
+        var subject: AccessLog.Subject
         /// A status of HTTP or a close code of a socket.
         var code: Int
         /// The client's.

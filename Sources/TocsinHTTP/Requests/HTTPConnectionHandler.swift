@@ -1,8 +1,10 @@
 import Encodings
 import GraphQLTransport
 import HTTPTypes
+import Metrics
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// What waits for its turn to be answered.
 enum PendingAnswer {
@@ -32,7 +34,6 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     /// Where the connection stands among all; nil where it is turned away.
     let registration: ConnectionRegistration?
     var context: ChannelHandlerContext?
-    let connectionNumber: Int
     let executor: LoopExecutor
     let deadline: ConnectionDeadline
     let writer: WatchedWriter
@@ -41,7 +42,12 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     /// The request being answered, and its task once that has waited for something.
     private(set) var running: (request: IncomingRequest, task: Task<Void, Never>?)?
     /// The running request's answer, where it is a stream that has begun.
-    var stream: EventStream<Service>?
+    var stream: EventStream<Service>? {
+        didSet {
+            guard (oldValue == nil) != (stream == nil) else { return }
+            parts.settings.metrics?.streams.add(stream == nil ? -1 : 1)
+        }
+    }
     var wait: Wait?
     /// Who may send the body that is coming in is being found out.
     var judgement: BodyJudgement?
@@ -67,7 +73,6 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
     ) {
         self.parts = parts
         self.registration = registration
-        connectionNumber = connection.number
         executor = parts.broadcasters.broadcaster(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
@@ -101,12 +106,19 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     private func forgetRequests() {
         running?.task?.cancel()
-        running = nil
+        endRunning()
         judgement?.task?.cancel()
         judgement = nil
         stopStream()
         waiting.removeAll()
         answers = nil
+    }
+
+    /// The running request, if there is one, is over.
+    private func endRunning() {
+        guard running != nil else { return }
+        running = nil
+        parts.settings.metrics?.active.add(-1)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { take(reader.read(data)) }
@@ -148,12 +160,15 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if case .refused = reader.phase { return }
+        if case .handshakeFailed? = error as? NIOSSLError { parts.settings.metrics?.refused[.tls].add() }
         let refusal = HTTPRefusal.refusal(of: error, input, parts.settings)
         if let refusal { refuse(refusal) } else { inputEnded() }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerStops, let stream { stream.shutdown() }
+        if let stop = event as? ServerStops, stream != nil {
+            context.eventLoop.assumeIsolated().scheduleTask(in: stop.delay) { [self] in stream?.shutdown() }
+        }
         if event is ServerStops, running == nil, waiting.isEmpty, case .head = reader.phase, !input.hasBegun {
             context.close(mode: .all, promise: nil)
         }
@@ -188,9 +203,11 @@ extension HTTPConnectionHandler {
         case .request(let request): start(request, atOnce: false)
         case .refusal(let refusal, let isRouted):
             let response = OutgoingResponse(refusal, isRouted: isRouted)
+            parts.settings.metrics?.record(refusal)
             let address = reader.client.map { "\($0)" }
-            parts.accessLog.recordRefusal(response, connection: connectionNumber, address: address)
-            send(response, RequestTraits())
+            let id = reader.requestID
+            parts.accessLog.recordRefusal(response, id: id, address: address)
+            send(response, RequestTraits(id: id))
         case .answered(let request, let response): answer(request, with: response)
         }
     }
@@ -205,6 +222,7 @@ extension HTTPConnectionHandler {
         guard !WebSocketUpgrade.isWanted(by: request) else { return upgrade(request) }
         guard context != nil else { return }
         running = (request, nil)
+        parts.settings.metrics?.active.add()
         registration?.standing = .busy
         waitFor(.answer)
         // The task is on the connection's loop from its beginning to its end, by
@@ -229,18 +247,26 @@ extension HTTPConnectionHandler {
     }
 
     func answer(_ request: IncomingRequest, with response: OutgoingResponse) {
-        running = nil
+        endRunning()
         isLetIn = response.isLetIn
         parts.accessLog.record(request, response)
         send(response, traits(of: request, response))
+        count(request, response)
+    }
+
+    /// Counts a request that has its answer, or the beginning of one.
+    func count(_ request: IncomingRequest, _ response: OutgoingResponse) {
+        guard let metrics = parts.settings.metrics else { return }
+        metrics.record(request, response.status, response.route ?? parts.responder.label(of: request.path))
     }
 
     func traits(of request: IncomingRequest, _ response: OutgoingResponse) -> RequestTraits {
         // After a request that offers an upgrade the parser takes no more requests.
-        var isLast = response.closes || parts.registry.isStopping || request.fields.has(.upgrade)
+        var isLast = response.closes || parts.registry.isEnding || request.fields.has(.upgrade)
         if case .refused = reader.phase, waiting.isEmpty { isLast = true }
         if response.isStreamed, request.head.isHTTP10 { isLast = true }
         return RequestTraits(
+            id: request.id,
             keepsAlive: request.head.keepsAlive && !isLast && request.method != .connect,
             isHTTP10: request.head.isHTTP10,
             isHead: request.method == .head
@@ -268,7 +294,7 @@ extension HTTPConnectionHandler {
 
     /// The running request has been answered in full by a stream.
     func finished(keepsAlive: Bool) {
-        running = nil
+        endRunning()
         guard keepsAlive else {
             endInput()
             context?.channel.close(mode: .output, promise: nil)

@@ -10,6 +10,8 @@ package struct HTTPRoute: Sendable {
     package let path: String
     /// Judges who may send a body, by the request's head; without it everybody may.
     package let admit: (@Sendable (IncomingRequest) async -> BodyAdmission)?
+    /// What the path is to those who watch the server.
+    package var label = RouteLabel.other
     /// What answers.
     package let respond: @Sendable (IncomingRequest) async -> OutgoingResponse
 
@@ -24,6 +26,13 @@ package struct HTTPRoute: Sendable {
         self.path = path
         self.admit = admit
         self.respond = respond
+    }
+
+    /// The same route under this name for those who watch the server.
+    package func labelled(_ label: RouteLabel) -> HTTPRoute {
+        var route = self
+        route.label = label
+        return route
     }
 
     func covers(_ path: String) -> Bool {

@@ -23,6 +23,8 @@ package struct OutgoingResponse: Sendable {
     package var isLetIn = false
     /// Whose answer it is, for the memory budget; `nil` counts it for the client's address.
     package var owner: String?
+    /// What its path is to those who watch the server.
+    package var route: RouteLabel?
     /// Whether the connection ends with this response.
     var closes = false
 
@@ -44,6 +46,7 @@ package struct OutgoingResponse: Sendable {
         var room = Self.roomOfHead + status.reasonPhrase.utf8.count + date.count + (contentType?.utf8.count ?? 0)
         for field in fields { room += field.name.utf8.count + field.value.utf8.count + 4 }
         if !request.isHead { room += body.count }
+        if let id = request.id { room += id.utf8.count + 4 }
         return room
     }
 
@@ -69,6 +72,12 @@ package struct OutgoingResponse: Sendable {
         writer.text("\r\n")
         if let contentType { writer.field("content-type", contentType) }
         for field in fields { writer.field(field.name, field.value) }
+        if let id = request.id {
+            writer.text(RequestID.header)
+            writer.text(": ")
+            writer.string(id)
+            writer.text("\r\n")
+        }
         if isStreamed {
             // HTTP/1.0 knows no chunks: there the body ends with the connection.
             if !request.isHTTP10 { writer.text("transfer-encoding: chunked\r\n") }
@@ -86,8 +95,9 @@ package struct OutgoingResponse: Sendable {
     }
 }
 
-/// What of a request decides how its response is framed.
+/// What of a request decides how its response is framed, and the request's id.
 struct RequestTraits {
+    var id: String?
     var keepsAlive = false
     var isHTTP10 = false
     var isHead = false

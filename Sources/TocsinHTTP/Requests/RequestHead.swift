@@ -20,7 +20,8 @@ final class RequestHead: Sendable {
         let proxies: TrustedProxies?
         /// nil: no cookie is looked at.
         let cookies: SessionCookies?
-        let number: Int
+        /// What the ids of its requests begin with.
+        let name: String
 
         /// Who sent a request of these fields.
         func client(_ fields: KnownFields) -> IPAddress? {
@@ -34,7 +35,10 @@ final class RequestHead: Sendable {
 
     let connection: Connection
     let method: HTTPRequest.Method
+    /// The path below the base path; empty where it is not below it.
     let path: String
+    /// The path as it was sent.
+    let sentPath: String
     let queryString: String
     let fields: KnownFields
     let keepsAlive: Bool
@@ -60,7 +64,7 @@ final class RequestHead: Sendable {
     init(_ head: HTTPRequestHead, _ checked: RequestHeadCheck.CheckedHead, of connection: Connection) {
         self.connection = connection
         method = checked.method
-        path = checked.path
+        (path, sentPath) = (checked.path, checked.sentPath)
         queryString = checked.queryString
         fields = checked.fields
         keepsAlive = head.isKeepAlive
@@ -131,7 +135,8 @@ package final class IncomingRequest: Sendable {
     /// The body in one piece.
     package let body: ByteBuffer
     let startedAt: NIODeadline
-    private let number: Int
+    /// What it is called in the log, in `X-Request-Id`, in errors and in the audit.
+    package let id: String
     /// What the body has of the memory budget, as long as the request is there.
     private let share: MemoryShare?
 
@@ -141,20 +146,20 @@ package final class IncomingRequest: Sendable {
         body: ByteBuffer,
         share: MemoryShare?,
         startedAt: NIODeadline,
-        number: Int
+        id: String
     ) {
         self.head = head
         self.headers = headers
         self.body = body
         self.share = share
         self.startedAt = startedAt
-        self.number = number
+        self.id = id
     }
 
     /// The method.
     package var method: HTTPRequest.Method { head.method }
 
-    /// The target's path as sent, not percent-decoded.
+    /// The target's path below the base path as sent, not percent-decoded.
     package var path: String { head.path }
 
     /// What follows the target's question mark; empty when there is none.
@@ -169,16 +174,9 @@ package final class IncomingRequest: Sendable {
     /// The fields that the server looks at.
     var fields: KnownFields { head.fields }
 
-    /// The connection's number and the request's number on it.
-    var id: String { "\(head.connection.number)-\(number)" }
-
     /// Where it came from, for what is noted of changes.
     package var source: RequestSource {
-        RequestSource(
-            remoteAddress: head.credentials.remoteAddress,
-            connection: head.connection.number,
-            number: number
-        )
+        RequestSource(remoteAddress: head.credentials.remoteAddress, id: id)
     }
 
     /// Whether the method promises to change nothing.
@@ -208,7 +206,7 @@ struct KnownFields: Sendable {
     enum Name: Int {
         case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
         case contentEncoding, transferEncoding, forwarded, forwardedFor
-        case cookie, fetchSite, console
+        case cookie, fetchSite, console, requestID
 
         /// The field's name as it is written, in lower case.
         private var text: StaticString {
@@ -230,6 +228,7 @@ struct KnownFields: Sendable {
             case .cookie: "cookie"
             case .fetchSite: "sec-fetch-site"
             case .console: "x-tocsin-console"
+            case .requestID: RequestID.header
             }
         }
 
@@ -247,6 +246,7 @@ struct KnownFields: Sendable {
             case (9, UInt8(ascii: "f")): candidate = .forwarded
             case (10, UInt8(ascii: "c")): candidate = .connection
             case (12, UInt8(ascii: "c")): candidate = .contentType
+            case (12, UInt8(ascii: "x")): candidate = .requestID
             case (13, UInt8(ascii: "a")): candidate = .authorization
             case (14, UInt8(ascii: "c")): candidate = .contentLength
             case (15, UInt8(ascii: "x")): candidate = .forwardedFor
@@ -280,8 +280,8 @@ struct KnownFields: Sendable {
     private var positions = SIMD32<UInt16>.zero
     /// The fields that were sent more than once, by their bits.
     private var repeated: UInt32 = 0
-    /// One bit for each value that is looked at whenever it comes, but for the body's length;
-    /// complete for heads of up to 64 fields.
+    /// One bit for each value that is looked at whenever it comes, but for the body's length and
+    /// the request's id, which each request has anew; complete for heads of up to 64 fields.
     private var looked: UInt64 = 0
     /// What names and values take in the head, in bytes.
     private(set) var bytes = 0
@@ -294,7 +294,7 @@ struct KnownFields: Sendable {
             position += 1
             bytes += name.utf8.count + value.utf8.count + 4
             guard let known = Name(name) else { continue }
-            if known != .contentLength { looked |= 1 << UInt64(position - 1) }
+            if known != .contentLength, known != .requestID { looked |= 1 << UInt64(position - 1) }
             if positions[known.rawValue] == 0 {
                 positions[known.rawValue] = position
             } else {
@@ -321,7 +321,7 @@ struct KnownFields: Sendable {
     /// Whether what is known of these fields holds for another head, of so many bytes at most.
     ///
     /// It does if the head has the same names in the same order, and the same values of all fields
-    /// that the server looks at but the body's length.
+    /// that the server looks at but the body's length and the request's id.
     func cover(_ other: HTTPHeaders, maximumBytes: Int) -> Bool {
         guard other.count == sent.count, sent.count <= 64 else { return false }
         var room = maximumBytes

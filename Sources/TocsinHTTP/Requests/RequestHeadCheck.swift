@@ -15,6 +15,7 @@ final class RequestHeadCheck: Sendable {
     struct CheckedHead {
         let method: HTTPRequest.Method
         let path: String
+        let sentPath: String
         let queryString: String
         let fields: KnownFields
         let hasChunks: Bool
@@ -26,7 +27,7 @@ final class RequestHeadCheck: Sendable {
         try checkSize(of: head, fields)
         try checkHost(of: head, fields)
         guard !fields.isRepeated(.authorization) else {
-            throw bad("At most one Authorization header may be sent.")
+            throw ambiguous("At most one Authorization header may be sent.")
         }
         let (path, queryString) = try target(of: head)
         let hasChunks = try hasChunks(head, fields)
@@ -37,7 +38,8 @@ final class RequestHeadCheck: Sendable {
         }
         return CheckedHead(
             method: method,
-            path: path,
+            path: settings.innerPath(path),
+            sentPath: path,
             queryString: queryString,
             fields: fields,
             hasChunks: hasChunks,
@@ -49,11 +51,11 @@ final class RequestHeadCheck: Sendable {
     func bodyLength(_ fields: KnownFields, in headers: HTTPHeaders) throws(HTTPRefusal) -> Int {
         guard let length = fields.value(.contentLength, in: headers) else { return 0 }
         guard !fields.isRepeated(.contentLength), (1...18).contains(length.utf8.count) else {
-            throw bad("Content-Length must be one number.")
+            throw ambiguous("Content-Length must be one number.")
         }
         var count = 0
         for digit in length.utf8 {
-            guard (0x30...0x39).contains(digit) else { throw bad("Content-Length must be one number.") }
+            guard (0x30...0x39).contains(digit) else { throw ambiguous("Content-Length must be one number.") }
             count = count * 10 + Int(digit - 0x30)
         }
         guard count <= settings.maximumBodyBytes else { throw HTTPRefusal.bodyTooLarge(settings) }
@@ -82,7 +84,7 @@ final class RequestHeadCheck: Sendable {
         guard let host = fields.single(.host) else {
             let count = head.headers["host"].count
             if count == 0, head.version == .http1_0 { return }
-            throw bad("Exactly one Host header is needed; \(count) were sent.")
+            throw ambiguous("Exactly one Host header is needed; \(count) were sent.")
         }
         let isPlain = host.utf8.allSatisfy { byte in
             switch byte {
@@ -128,9 +130,9 @@ final class RequestHeadCheck: Sendable {
     private func hasChunks(_ head: HTTPRequestHead, _ fields: KnownFields) throws(HTTPRefusal) -> Bool {
         guard let coding = fields[.transferEncoding] else { return false }
         guard !fields.has(.contentLength) else {
-            throw bad("Content-Length and Transfer-Encoding exclude each other.")
+            throw ambiguous("Content-Length and Transfer-Encoding exclude each other.")
         }
-        guard head.version == .http1_1 else { throw bad("Transfer-Encoding needs HTTP/1.1.") }
+        guard head.version == .http1_1 else { throw ambiguous("Transfer-Encoding needs HTTP/1.1.") }
         guard !fields.isRepeated(.transferEncoding), coding.lowercased() == "chunked" else {
             let message = "This Transfer-Encoding is not served. Send chunked, or a Content-Length."
             throw HTTPRefusal(.notImplemented, message, .badRequest)
@@ -145,6 +147,13 @@ final class RequestHeadCheck: Sendable {
             throw HTTPRefusal(.expectationFailed, "This Expect is not served. Send 100-continue or none.", .badRequest)
         }
         return true
+    }
+
+    /// What two servers could read in two ways.
+    private func ambiguous(_ message: String) -> HTTPRefusal {
+        var refusal = bad(message)
+        refusal.isAmbiguous = true
+        return refusal
     }
 
     private func bad(_ message: String) -> HTTPRefusal { HTTPRefusal(.badRequest, message, .badRequest) }
@@ -185,6 +194,9 @@ extension HTTPRefusal {
         case .invalidMethod: message = "This method is unknown."
         default: message = "The request is not well-formed HTTP/1.1."
         }
-        return HTTPRefusal(.badRequest, message, .badRequest)
+        var refusal = HTTPRefusal(.badRequest, message, .badRequest)
+        // An impossible Transfer-Encoding is told as unknown.
+        refusal.isAmbiguous = [.invalidContentLength, .unexpectedContentLength, .unknown].contains(error)
+        return refusal
     }
 }

@@ -88,7 +88,17 @@ final class RequestReader: ChannelInboundHandler {
     var client: IPAddress? { present?.head.client ?? last?.client ?? connection.peer }
 
     /// The path of the request that is coming in, once its head is there.
-    var path: String? { present?.head.path ?? refusedTarget.map { String($0.prefix { $0 != "?" }) } }
+    var path: String? { present?.head.path ?? refusedTarget.map { path(of: $0) } }
+
+    private func path(of target: String) -> String {
+        check.settings.innerPath(String(target.prefix { $0 != "?" }))
+    }
+
+    /// The id of the request that is coming in, or of the one that was not taken.
+    var requestID: String {
+        present.map { $0.head.id(ofRequest: requestNumber, $0.headers) }
+            ?? connection.id(ofRequest: requestNumber + 1)
+    }
 
     private func begin(_ head: HTTPRequestHead) -> Outcome {
         guard phase != .refused else { return .partial }
@@ -148,7 +158,7 @@ final class RequestReader: ChannelInboundHandler {
             body: body,
             share: present.share,
             startedAt: present.startedAt,
-            number: requestNumber
+            id: present.head.id(ofRequest: requestNumber, present.headers)
         )
     }
 

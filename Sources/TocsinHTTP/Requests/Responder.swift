@@ -27,11 +27,13 @@ final class Responder<Service: GraphQLService>: Sendable {
     typealias Answer = TocsinHTTP.Answer<Service.Caller>
 
     let service: Service
-    let health: any HealthReporting
-    let routes: [HTTPRoute]
+    let health: (any HealthReporting)?
     let settings: HTTPServerSettings
     let registry: ConnectionRegistry
-    let origins: CrossOrigin
+    /// Origins, proxies and routes, which a reload may change.
+    let rules: CurrentRules
+    var origins: CrossOrigin { rules.value.origins }
+    private let realtimePath: String
 
     init(
         _ content: HTTPServer<Service>.Content,
@@ -40,10 +42,10 @@ final class Responder<Service: GraphQLService>: Sendable {
     ) {
         service = content.service
         health = content.health
-        routes = content.routes
         self.settings = settings
         self.registry = registry
-        origins = CrossOrigin(settings.crossOrigin)
+        rules = CurrentRules(FrontRules(settings, routes: content.routes))
+        realtimePath = settings.graphQLPath + "/realtime"
     }
 
     /// Hands the answer over, once.
@@ -80,23 +82,25 @@ final class Responder<Service: GraphQLService>: Sendable {
     }
 
     /// Whether one of the further paths is meant, which do not speak GraphQL.
-    func isRouted(_ path: String) -> Bool { routes.contains { $0.covers(path) } }
+    func isRouted(_ path: String) -> Bool { rules.value.routes.contains { $0.covers(path) } }
 
     /// What answers at a path beside GraphQL's.
     enum Target {
-        case health
+        case health(any HealthReporting)
         case route(HTTPRoute)
         case refused(OutgoingResponse)
     }
 
     func route(for request: IncomingRequest) -> Target {
         let method = request.method == .head ? .get : request.method
-        if request.path == "/healthz" || request.path == "/readyz" {
-            return method == .get ? .health : .refused(methodNotAllowed(request, allow: ["GET"]))
+        if let health, Self.isHealthPath(request.path) {
+            return method == .get ? .health(health) : .refused(methodNotAllowed(request, allow: ["GET"]))
         }
-        let routes = routes.filter { $0.covers(request.path) }
+        let routes = rules.value.routes.filter { $0.covers(request.path) }
         guard !routes.isEmpty else {
-            let message = "There is nothing at this path. GraphQL is at \(settings.graphQLPath)."
+            let hint =
+                settings.graphQLPath.isEmpty ? "" : " GraphQL is at \(settings.publicPath(settings.graphQLPath))."
+            let message = "There is nothing at this path." + hint
             return .refused(OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
         guard let route = routes.first(where: { $0.method == nil || $0.method == method }) else {
@@ -106,10 +110,25 @@ final class Responder<Service: GraphQLService>: Sendable {
     }
 
     private func routed(_ request: IncomingRequest) async -> OutgoingResponse {
+        var response: OutgoingResponse
         switch route(for: request) {
-        case .health: return OutgoingResponse(request.path == "/readyz" ? await readiness() : health.live())
-        case .route(let route): return await route.respond(request)
-        case .refused(let response): return response
+        case .health(let health):
+            response = OutgoingResponse(request.path == "/readyz" ? await readiness(health) : health.live())
+        case .route(let route): response = await route.respond(request)
+        case .refused(let refusal): response = refusal
+        }
+        response.route = label(of: request.path)
+        return response
+    }
+
+    /// What a path is to those who watch the server.
+    func label(of path: String) -> RouteLabel {
+        switch path {
+        case settings.graphQLPath: .graphQL
+        case realtimePath: .realtime
+        case "/healthz", "/livez": .healthz
+        case "/readyz": .readyz
+        default: rules.value.routes.first { $0.covers(path) }?.label ?? .other
         }
     }
 
@@ -119,8 +138,13 @@ final class Responder<Service: GraphQLService>: Sendable {
         return OutgoingResponse(HTTPRefusal(.methodNotAllowed, message, .badRequest, allow: allow))
     }
 
-    private func readiness() async -> HealthReport {
-        guard !registry.isStopping else {
+    /// `/livez` is what newer programs call `/healthz`.
+    private static func isHealthPath(_ path: String) -> Bool {
+        path == "/readyz" || path == "/healthz" || path == "/livez"
+    }
+
+    private func readiness(_ health: any HealthReporting) async -> HealthReport {
+        guard !registry.isEnding else {
             let body: JSONValue = ["status": "unavailable", "reason": "The server is stopping."]
             return HealthReport(status: .unavailable, body: body.serialized())
         }

@@ -16,9 +16,11 @@ package struct SessionCookies: Sendable, Hashable {
     }
 
     private let place: Place
+    /// The path below which browsers send the cookies.
+    package let path: String
 
-    /// Cookies of a server that is found there.
-    package init(_ place: Place) { self.place = place }
+    /// Cookies of a server that is found there, below this path.
+    package init(_ place: Place, path: String = "/") { (self.place, self.path) = (place, path) }
 
     /// Our own origin for a request with this `Host`; nil where no cookie counts.
     package func origin(host: String?) -> String? {
@@ -32,7 +34,12 @@ package struct SessionCookies: Sendable, Hashable {
     }
 
     /// The cookie's name, for which browsers keep rules where it is safe.
-    package var name: String { isSecure ? "__Host-tocsin" : "tocsin" }
+    ///
+    /// They take `__Host-` for cookies of a whole host alone (RFC 6265bis §4.1.3).
+    package var name: String {
+        guard isSecure else { return "tocsin" }
+        return path == "/" ? "__Host-tocsin" : "__Secure-tocsin"
+    }
 
     /// Whether browsers find the server by https.
     package var isSecure: Bool {

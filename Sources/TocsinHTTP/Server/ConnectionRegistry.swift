@@ -1,4 +1,5 @@
 import Encodings
+import Metrics
 import NIOCore
 import Synchronization
 
@@ -30,6 +31,13 @@ final class ConnectionRegistration: Sendable {
     }
 }
 
+/// A connection that is open when the server stops.
+struct OpenConnection {
+    let channel: any Channel
+    /// Whether something is done for it, as for every socket.
+    let isBusy: Bool
+}
+
 /// The open connections, counted, by address too, and reachable for the stop.
 final class ConnectionRegistry: Sendable {
     /// What may happen to one more connection.
@@ -55,6 +63,8 @@ final class ConnectionRegistry: Sendable {
         var refused: [ObjectIdentifier: any Channel] = [:]
         var lastNumber = 0
         var isStopping = false
+        /// Answers are the last of their connections; new ones are still taken.
+        var isDraining = false
         /// Where the next search for one that can go begins, so that the oldest of them go first.
         var hand = 0
 
@@ -67,14 +77,19 @@ final class ConnectionRegistry: Sendable {
     private let limit: Int
     private let limitOfAddress: Int
     private let refusalsAtOnce = 64
+    private let metrics: HTTPMetrics?
 
-    init(limit: Int, limitOfAddress: Int) {
+    init(limit: Int, limitOfAddress: Int, metrics: HTTPMetrics? = nil) {
+        self.metrics = metrics
         self.limit = limit
         self.limitOfAddress = limitOfAddress
     }
 
-    /// Whether no more requests should come.
+    /// Whether no more connections are taken.
     var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Whether no more requests should come over the connections that are open.
+    var isEnding: Bool { state.withLock { $0.isStopping || $0.isDraining } }
 
     /// How many connections are open.
     var count: Int { state.withLock { $0.count + $0.refused.count } }
@@ -103,9 +118,14 @@ final class ConnectionRegistry: Sendable {
         }
         leaver?.channel.close(mode: .all, promise: nil)
         switch admission {
-        case .welcome(let registration): channel.closeFuture.whenComplete { _ in self.forget(registration) }
+        case .welcome(let registration):
+            metrics?.connectionOpened()
+            channel.closeFuture.whenComplete { _ in
+                self.forget(registration)
+                self.metrics?.connections.add(-1)
+            }
         case .refused: channel.closeFuture.whenComplete { _ in self.forgetRefused(channel) }
-        case .dropped: break
+        case .dropped: metrics?.refused[.connections].add()
         }
         return admission
     }
@@ -132,13 +152,19 @@ final class ConnectionRegistry: Sendable {
         return isCounted
     }
 
+    /// Asks clients for other connections from now on, and still takes them.
+    func drain() { state.withLock { $0.isDraining = true } }
+
     /// Turns new connections away from now on.
     ///
     /// - Returns: the connections that are open.
-    func stop() -> [any Channel] {
+    func stop() -> [OpenConnection] {
         state.withLock { state in
             state.isStopping = true
-            return state.channels
+            let served = state.slots.compactMap { $0?.registration }.map { registration in
+                OpenConnection(channel: registration.channel, isBusy: registration.standing == .busy)
+            }
+            return served + state.refused.values.map { OpenConnection(channel: $0, isBusy: false) }
         }
     }
 
@@ -209,4 +235,7 @@ extension ConnectionRegistry.State {
 struct AccessEnds: Sendable {}
 
 /// Tells the handlers of a connection that the server stops.
-struct ServerStops: Sendable {}
+struct ServerStops: Sendable {
+    /// When a socket or an event stream is told, from now on.
+    let delay: TimeAmount
+}

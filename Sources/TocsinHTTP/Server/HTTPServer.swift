@@ -1,4 +1,5 @@
 import Encodings
+import Glibc
 package import GraphQLTransport
 package import Logging
 import NIOCore
@@ -15,8 +16,8 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
     package struct Content: Sendable {
         /// What answers GraphQL.
         package var service: Service
-        /// What answers the health paths.
-        package var health: any HealthReporting
+        /// What answers the health paths; `nil` leaves them to the routes.
+        package var health: (any HealthReporting)?
         /// Further paths.
         package var routes: [HTTPRoute]
         /// Paths of sockets; `nil` serves `graphql-transport-ws` and AppSync's protocol on
@@ -26,7 +27,7 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         /// Content of these parts.
         package init(
             service: Service,
-            health: any HealthReporting,
+            health: (any HealthReporting)?,
             routes: [HTTPRoute] = [],
             socketPaths: [SocketPath]? = nil
         ) {
@@ -39,9 +40,9 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
 
     /// Where the server really listens.
     package struct Address: Sendable, Hashable {
-        /// The IP address.
+        /// The IP address; of a socket in the file system its path.
         package let host: String
-        /// The port.
+        /// The port; 0 for a socket in the file system.
         package let port: Int
     }
 
@@ -53,11 +54,14 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
     }
 
     private let settings: HTTPServerSettings
-    private let parts: ServerParts<Service>
+    let parts: ServerParts<Service>
     private let registry: ConnectionRegistry
     private let logger: Logger
     private let state = Mutex(State.ready)
-    private let tls = TLSContext()
+    let tls = TLSContext()
+    /// The socket's file, while there is one.
+    private let file = Mutex<UnixListener?>(nil)
+    private let loopPulses = Mutex<[LoopPulse]>([])
 
     /// A server that does not listen yet; `now` gives Unix milliseconds.
     package init(
@@ -70,7 +74,8 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         self.logger = logger
         registry = ConnectionRegistry(
             limit: settings.maximumConnections,
-            limitOfAddress: settings.maximumConnectionsOfAddress
+            limitOfAddress: settings.maximumConnectionsOfAddress,
+            metrics: settings.metrics
         )
         let responder = Responder(content, settings: settings, registry: registry)
         parts = ServerParts(content, responder, logger: logger, now: now)
@@ -78,6 +83,17 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
 
     /// How many connections are open.
     package var connectionCount: Int { registry.count }
+
+    /// How many sockets and event streams are open.
+    package var socketCount: Int { parts.socketGroups.total }
+
+    /// How many subscriptions are open over these.
+    package var subscriptionCount: Int { parts.subscriptionGroups.total }
+
+    /// A pulse for each event loop that serves; none before the start and after the end.
+    package var pulses: [LoopPulse] { loopPulses.withLock { $0 } }
+    /// Counts sockets and event streams, and what goes over them.
+    package var sockets: SocketMetrics { parts.sockets }
 
     /// Listens; returns once connections are taken.
     package func start() async throws(HTTPServerError) -> Address {
@@ -90,23 +106,62 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         try loadTLS()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: settings.threads)
         do {
-            let listener = try await makeBootstrap(group).bind(host: settings.host, port: settings.port).get()
+            let listener = try await bind(group)
+            loopPulses.withLock { $0 = group.makeIterator().map { LoopPulse($0) } }
             state.withLock { $0 = .listening(listener, group) }
+            settings.loopLag?.watch(group.makeIterator(), as: "http")
             // Ends with its loop.
             listener.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [parts] _ in
                 parts.accessLog.writeFolded()
             }
-            let address = Address(
-                host: listener.localAddress?.ipAddress ?? settings.host,
-                port: listener.localAddress?.port ?? settings.port
+            let address = address(of: listener)
+            logger.info(
+                "listening",
+                metadata: [
+                    "event": "listening", "host": "\(address.host)", "port": .stringConvertible(address.port),
+                ]
             )
-            logger.info("listening", metadata: ["host": "\(address.host)", "port": "\(address.port)"])
             return address
         } catch {
             state.withLock { $0 = .stopped }
             await Self.end(group, logger)
-            throw .cannotListen(host: settings.host, port: settings.port, cause: "\(error)")
+            file.withLock { $0.take() }?.removeFile()
+            if let error = error as? HTTPServerError { throw error }
+            throw .cannotListen(host: settings.host, port: settings.port, cause: Self.cause(error))
         }
+    }
+
+    /// Why an address cannot be listened on, without the name of the call that failed.
+    private static func cause(_ error: any Error) -> String {
+        guard let failure = error as? IOError else { return "no address of this name is known" }
+        return switch failure.errnoCode {
+        case EADDRINUSE: "another program listens there"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        case EACCES, EPERM: "this user may not take the port (ports below 1024 need a right)"
+        default: String(cString: strerror(failure.errnoCode))
+        }
+    }
+
+    private func bind(_ group: MultiThreadedEventLoopGroup) async throws -> any Channel {
+        if let socket = settings.listeningSocket {
+            return try await makeBootstrap(group).withBoundSocket(socket).get()
+        }
+        guard let socket = settings.unixSocket else {
+            return try await makeBootstrap(group).bind(host: settings.host, port: settings.port).get()
+        }
+        let listener = try UnixListener(socket, backlog: settings.backlog)
+        file.withLock { $0 = listener }
+        return try await makeBootstrap(group).withBoundSocket(listener.descriptor).get()
+    }
+
+    private func address(of listener: any Channel) -> Address {
+        if let socket = settings.unixSocket, settings.listeningSocket == nil {
+            return Address(host: socket.path, port: 0)
+        }
+        return Address(
+            host: listener.localAddress?.ipAddress ?? settings.host,
+            port: listener.localAddress?.port ?? settings.port
+        )
     }
 
     /// Serves until the surrounding task is cancelled, then stops within the grace time.
@@ -126,13 +181,8 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         await shutdown(graceSeconds: graceSeconds)
     }
 
-    /// Reads the certificate and key anew, for connections from now on.
-    ///
-    /// Throws why they cannot be used; then those of before stay. A server
-    /// without TLS does nothing.
-    package func reloadTLS() throws(HTTPServerError) {
-        if let files = settings.tls { try tls.load(files) }
-    }
+    /// When the certificate that new connections are shown ends, in Unix seconds; nil without TLS.
+    package var certificateEnd: Int? { tls.certificateEnd }
 
     /// Somebody has lost access: closes the sockets of all whom the service names, whether or
     /// not anything runs there.
@@ -140,10 +190,17 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         for channel in registry.channels { channel.pipeline.fireUserInboundEventTriggered(AccessEnds()) }
     }
 
+    /// Asks clients to go elsewhere from now on: each answer is the last one of its connection.
+    ///
+    /// New connections are still taken.
+    package func drain() { registry.drain() }
+
     /// Stops serving.
     ///
     /// No new connections are taken, requests under way are answered and are the last of their
-    /// connections, sockets are told. What is left after `graceSeconds` is cut.
+    /// connections. A hundred sockets are told at once; more of them evenly over the grace time but
+    /// for its last fifth, so that not all clients come again at one moment. What is left after
+    /// `graceSeconds` is cut.
     package func shutdown(graceSeconds: Int = 10) async {
         let listening = state.withLock { state -> (any Channel, MultiThreadedEventLoopGroup)? in
             guard case .listening(let channel, let group) = state else { return nil }
@@ -151,13 +208,19 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
             return (channel, group)
         }
         guard let (listener, group) = listening else { return }
+        file.withLock { $0.take() }?.removeFile()
         await Self.finished(listener.close())
-        let channels = registry.stop()
-        for (index, channel) in channels.enumerated() {
-            // Spread out, so that not all clients come again at the same moment.
-            let delay = channels.count > 100 ? Int64(index * 2000 / channels.count) : 0
-            channel.eventLoop.scheduleTask(in: .milliseconds(delay)) {
-                channel.pipeline.fireUserInboundEventTriggered(ServerStops())
+        let connections = registry.stop()
+        let channels = connections.map(\.channel)
+        let busy = connections.count(where: \.isBusy)
+        let spread = busy > Self.socketsAtOnce ? graceSeconds * 800 : 0
+        var told = 0
+        for connection in connections {
+            let (channel, isBusy) = (connection.channel, connection.isBusy)
+            let delay = isBusy ? TimeAmount.milliseconds(Int64(spread * told / busy)) : .zero
+            if isBusy { told += 1 }
+            channel.eventLoop.execute {
+                channel.pipeline.fireUserInboundEventTriggered(ServerStops(delay: delay))
             }
         }
         let cut = listener.eventLoop.scheduleTask(in: .seconds(Int64(graceSeconds))) {
@@ -166,20 +229,31 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         await Self.finished(.andAllComplete(channels.map(\.closeFuture), on: listener.eventLoop))
         cut.cancel()
         parts.accessLog.writeFolded(all: true)
+        loopPulses.withLock { $0 = [] }
         await Self.end(group, logger)
     }
 }
 
 extension HTTPServer {
+    /// Sockets that are told of the stop at one moment.
+    private static var socketsAtOnce: Int { 100 }
+
     private func makeBootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
-        ServerBootstrap(group: group)
-            .serverChannelOption(.backlog, value: Int32(clamping: settings.backlog))
+        let bootstrap = makeCommonBootstrap(group)
+        guard settings.unixSocket == nil else { return bootstrap }
+        return
+            bootstrap
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             // What a peer does not read waits where it is counted and bounded, not in the
             // system: TCP_NOTSENT_LOWAT.
             .childChannelOption(.tcpOption(.init(rawValue: 25)), value: 65_536)
+    }
+
+    private func makeCommonBootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: Int32(clamping: settings.backlog))
             // What one read brings is kept while nothing more may be looked at, so it is little.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(
@@ -190,7 +264,12 @@ extension HTTPServer {
             // its answer (RFC 9112 §9.6).
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { [parts, tls] channel in
-                channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, parts, tls.current) }
+                guard let admits = parts.settings.admitsUser else {
+                    return channel.eventLoop.makeCompletedFuture { try Self.setUp(channel, parts, tls.current) }
+                }
+                return PeerCheck.passes(channel, admits).flatMapThrowing {
+                    try Self.setUp(channel, parts, tls.current)
+                }
             }
     }
 
@@ -216,7 +295,7 @@ extension HTTPServer {
 
     private func loadTLS() throws(HTTPServerError) {
         do throws(HTTPServerError) {
-            try reloadTLS()
+            if let files = settings.tls { tls.replace(with: try files.makeContext()) }
         } catch {
             state.withLock { $0 = .stopped }
             throw error
@@ -234,7 +313,10 @@ extension HTTPServer {
         do {
             try await group.shutdownGracefully()
         } catch {
-            logger.error("The event loops did not end", metadata: ["error": "\(error)"])
+            logger.error(
+                "the event loops did not end",
+                metadata: ["event": "event_loops_not_ended", "error": "\(error)"]
+            )
         }
     }
 }
@@ -243,6 +325,12 @@ extension HTTPServer {
 package enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The address could not be listened on.
     case cannotListen(host: String, port: Int, cause: String)
+    /// The socket in the file system could not be listened on.
+    case cannotListenOnSocket(path: String, cause: String)
+    /// Another process listens on that socket.
+    case socketTaken(path: String)
+    /// The system takes no socket of so long a path.
+    case socketPathTooLong(path: String)
     /// The certificate or its key could not be used.
     case cannotUseCertificate(file: String, cause: String)
     /// It was started twice, or after it had been stopped.
@@ -253,6 +341,13 @@ package enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible
         switch self {
         case .cannotListen(let host, let port, let cause):
             "Cannot listen on \(host) port \(port): \(cause). Choose a free address, or stop who uses it."
+        case .cannotListenOnSocket(let path, let cause):
+            "Cannot listen on the socket \(path): \(cause). Choose another path, or mend this one."
+        case .socketTaken(let path):
+            "Cannot listen on the socket \(path): another process listens there. Choose another path, or stop who uses it."
+        case .socketPathTooLong(let path):
+            "Cannot listen on the socket \(path): its path has \(path.utf8.count) bytes, and a socket's has at most "
+                + "\(UnixSocket.maximumPathBytes). Choose a shorter path."
         case .cannotUseCertificate(let file, let cause):
             "Cannot use the TLS file \(file): \(cause). Give a certificate chain and its private key as PEM files."
         case .startedTwice:

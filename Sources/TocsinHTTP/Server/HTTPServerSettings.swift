@@ -7,6 +7,15 @@ package struct HTTPServerSettings: Sendable {
     package var host = "127.0.0.1"
     /// The port to listen on; 0 takes a free one.
     package var port = 0
+    /// The socket in the file system to listen on in place of host and port.
+    ///
+    /// Whoever may connect there is a proxy of ours: it is believed on where requests came from.
+    package var unixSocket: UnixSocket?
+    /// Whose processes may connect to that socket, by the user's number; `nil`: whoever the file's
+    /// rights let.
+    package var admitsUser: (@Sendable (_ user: UInt32) -> Bool)?
+    /// A socket that listens already, in place of this address and port; it is closed at the stop.
+    package var listeningSocket: Int32?
     /// The certificate and its key; `nil` serves plain text.
     package var tls: TLSFiles?
     /// How many threads serve connections.
@@ -14,7 +23,9 @@ package struct HTTPServerSettings: Sendable {
     /// How many connections the system may hold for us until they are accepted.
     package var backlog = 1024
 
-    /// The path of GraphQL over HTTP and of its sockets.
+    /// What all paths begin with, such as `/tocsin`; empty for nothing.
+    package var basePath = ""
+    /// The path of GraphQL over HTTP and of its sockets, below the base path; empty serves none.
     package var graphQLPath = "/graphql"
     /// Which pages of other hosts may use the server.
     package var crossOrigin = CrossOriginSettings()
@@ -45,6 +56,11 @@ package struct HTTPServerSettings: Sendable {
     package var maximumMemory = 128 << 20
     /// Proxies: not counted themselves, and believed on where a request came from.
     package var trustedProxies: [AddressNetwork] = []
+
+    /// What the ids of requests begin with: unlike those of other runs of the server.
+    package var requestIDPrefix = ""
+    /// Which requests have a line in the log.
+    package var requestLog = RequestLogPolicy.all
 
     /// A request head must be in within this time.
     package var headMilliseconds = 10_000
@@ -86,9 +102,25 @@ package struct HTTPServerSettings: Sendable {
     package var session = SocketSessionLimits()
     /// Limits of every request.
     package var request = GraphQLRequestLimits()
+    /// Counts requests and connections; `nil` counts nothing.
+    package var metrics: HTTPMetrics?
+    /// Watches how late the event loops are; `nil` watches nothing.
+    package var loopLag: LoopLag?
 
     /// The settings with their defaults.
     package init() {}
+
+    /// A path of ours as clients ask for it.
+    func publicPath(_ path: String) -> String { basePath + path }
+
+    /// The part of a client's path below the base path; empty where it is not below it.
+    func innerPath(_ path: String) -> String {
+        guard !basePath.isEmpty, path != "*" else { return path }
+        guard path.hasPrefix(basePath) else { return "" }
+        let rest = path.dropFirst(basePath.count)
+        if rest.isEmpty { return "/" }
+        return rest.first == "/" ? String(rest) : ""
+    }
 
     /// A certificate chain and its key, both as PEM files.
     package struct TLSFiles: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import GraphQLTransport
+import Metrics
 import NIOCore
 
 /// What waits for one peer to read, and its bound; the same for sockets and event streams.
@@ -21,6 +22,7 @@ final class OutboundQueue {
     private var isTouched = false
 
     private let writer: WatchedWriter
+    private let metrics: CarrierMetrics
     private let budget: MemoryBudget
     /// What has waited for the peer to read has of the memory budget.
     private var share: MemoryShare?
@@ -31,6 +33,12 @@ final class OutboundQueue {
     private var pending = ByteBuffer()
     private var pendingEvents = 0
     private var inFlightEvents = 0
+    /// Events of subscriptions that are pending and not counted yet.
+    private var uncountedEvents = 0
+    /// Bytes that were told to wait for the peer.
+    private var waitingBytes = 0
+    /// It was counted that the peer does not read.
+    private var isCut = false
     private var isFlushScheduled = false
     /// Something is pending for which `drained` is to be told.
     private var tellsDrained = false
@@ -38,10 +46,12 @@ final class OutboundQueue {
     init(
         _ writer: WatchedWriter,
         _ framing: ResponseBatch.Framing,
+        _ metrics: CarrierMetrics,
         _ budget: MemoryBudget,
         settings: HTTPServerSettings
     ) {
         self.writer = writer
+        self.metrics = metrics
         self.budget = budget
         self.framing = framing
         maximumBytes = settings.maximumQueueBytes
@@ -64,6 +74,7 @@ final class OutboundQueue {
     /// Answers whether it is the first in this turn.
     func append(_ batch: ResponseBatch, _ envelope: inout ResponseEnvelope) -> Bool {
         defer { appended(batch.count) }
+        uncountedEvents += batch.count
         let bytes = batch.bytes(&envelope, framing)
         if pending.readableBytes == 0 {
             pending = bytes
@@ -85,7 +96,20 @@ final class OutboundQueue {
         pendingEvents += events
         if pending.readableBytes >= 262_144 { flush() }
         if !isHeld, !isTouched { scheduleFlush() }
-        if !isWithinBounds { exceeded() }
+        guard let excess else { return }
+        noteCut(excess)
+        exceeded()
+    }
+
+    /// What is appended next is an event of a subscription.
+    func noteEvent() { uncountedEvents += 1 }
+
+    /// The peer is to be cut; counted once.
+    func noteCut(_ slowness: SocketMetrics.Slowness) {
+        guard !isCut else { return }
+        isCut = true
+        writer.givenUp = nil
+        metrics.cut[slowness].add()
     }
 
     /// Flushes, and tells `drained` when all is out, whatever it is.
@@ -102,6 +126,7 @@ final class OutboundQueue {
         var buffer = pending
         // A quiet connection keeps no buffer.
         pending = ByteBuffer()
+        count(buffer.readableBytes)
         if writer.writeAtOnce(&buffer) {
             pendingEvents = 0
             return tellDrained()
@@ -110,15 +135,34 @@ final class OutboundQueue {
         pendingEvents = 0
         guard hold(buffer.readableBytes) else {
             // A peer that has got a part of a frame cannot be told.
+            noteCut(.bytes)
             context.close(mode: .all, promise: nil)
             return
         }
+        noteWaiting(buffer.readableBytes)
+        writer.givenUp = isCut ? nil : metrics.cut[.write]
         writer.write(buffer, context) { [self] isWritten in
             inFlightEvents = 0
+            noteWaiting(0)
             guard isWritten else { return }
             share = nil
             pending.readableBytes > 0 ? scheduleFlush() : tellDrained()
         }
+    }
+
+    /// Counts what goes out now.
+    private func count(_ bytes: Int) {
+        metrics.bytes.add(bytes)
+        if pendingEvents > 0 { metrics.frames.add(pendingEvents) }
+        guard uncountedEvents > 0 else { return }
+        metrics.events.add(uncountedEvents)
+        uncountedEvents = 0
+    }
+
+    private func noteWaiting(_ bytes: Int) {
+        guard bytes != waitingBytes else { return }
+        metrics.queueBytes.add(bytes - waitingBytes)
+        waitingBytes = bytes
     }
 
     private func tellDrained() {
@@ -136,6 +180,8 @@ final class OutboundQueue {
         holder = { .address(nil) }
         pending = ByteBuffer()
         share = nil
+        noteWaiting(0)
+        writer.givenUp = nil
     }
 
     /// Counts what waits for the peer to read; false where that is more than may.
@@ -146,16 +192,20 @@ final class OutboundQueue {
         return share.hold(bytes, for: holder())
     }
 
-    /// The count of events matters only while the peer does not read: a
-    /// burst is no fault of its own.
-    private var isWithinBounds: Bool {
-        guard writer.inFlightBytes > 0 else { return true }
+    /// What of that which waits is more than may; nil where nothing is.
+    ///
+    /// The count of events matters only while the peer does not read: a burst is no fault of its
+    /// own.
+    private var excess: SocketMetrics.Slowness? {
+        guard writer.inFlightBytes > 0 else { return nil }
         let bytes = pending.readableBytes + writer.inFlightBytes
-        guard hold(bytes) else { return false }
+        noteWaiting(bytes)
+        guard hold(bytes) else { return .bytes }
         let events = pendingEvents + inFlightEvents
-        if bytes <= maximumBytes, events <= maximumEvents { return true }
+        if bytes <= maximumBytes, events <= maximumEvents { return nil }
         let stored = stored()
-        return bytes <= maximumBytes + stored.bytes && events <= maximumEvents + stored.items
+        if bytes > maximumBytes + stored.bytes { return .bytes }
+        return events > maximumEvents + stored.items ? .events : nil
     }
 
     private func scheduleFlush() {

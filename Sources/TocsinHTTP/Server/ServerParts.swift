@@ -16,11 +16,12 @@ final class ServerParts<Service: GraphQLService>: Sendable {
     let subscriptionGroups: SocketGroups
     let lifetimes: SocketLifetimes
     let socketPaths: [SocketPath]
-    let proxies: TrustedProxies
     let budget: MemoryBudget
     let date: DateField
     let logger: Logger
     let accessLog: AccessLog
+    /// Counts sockets and event streams.
+    let sockets = SocketMetrics()
     /// Unix milliseconds.
     let now: @Sendable () -> Int64
 
@@ -39,23 +40,23 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         subscriptionGroups = SocketGroups(limit: settings.maximumSubscriptionsOfGroup)
         lifetimes = SocketLifetimes(milliseconds: settings.lifetimeMilliseconds)
         socketPaths = content.socketPaths ?? SocketPath.standard(graphQLPath: settings.graphQLPath)
-        proxies = TrustedProxies(settings.trustedProxies)
         budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
         date = DateField(now: now)
         self.logger = logger
-        accessLog = AccessLog(logger)
+        accessLog = AccessLog(logger, settings.requestLog)
         self.now = now
     }
 
     /// What is known of a connection before its first byte.
     func connection(from address: SocketAddress?, number: Int) -> RequestHead.Connection {
         let peer = address?.ipAddress.flatMap(IPAddress.init)
-        let isProxy = peer.map(proxies.trust) ?? false
+        let proxies = responder.rules.value.proxies
+        let isProxy = peer.map(proxies.trust) ?? (settings.unixSocket != nil)
         return RequestHead.Connection(
             peer: peer,
             proxies: isProxy ? proxies : nil,
             cookies: settings.cookies,
-            number: number
+            name: settings.requestIDPrefix + "\(number)"
         )
     }
 

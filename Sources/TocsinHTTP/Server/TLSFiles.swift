@@ -1,3 +1,4 @@
+import Glibc
 import NIOSSL
 import Synchronization
 
@@ -5,10 +6,13 @@ extension HTTPServerSettings.TLSFiles {
     /// Throws why the files cannot be used.
     package func check() throws(HTTPServerError) { _ = try makeContext() }
 
-    func makeContext() throws(HTTPServerError) -> NIOSSLContext {
+    /// The context, and when the first certificate to end does so, in Unix seconds.
+    func makeContext() throws(HTTPServerError) -> (context: NIOSSLContext, end: Int?) {
         var file = certificateFile
         do {
-            let chain = try NIOSSLCertificate.fromPEMFile(file).map { NIOSSLCertificateSource.certificate($0) }
+            let certificates = try NIOSSLCertificate.fromPEMFile(file)
+            guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
+            let chain = certificates.map { NIOSSLCertificateSource.certificate($0) }
             file = keyFile
             let key = try NIOSSLPrivateKey(file: file, format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
@@ -18,10 +22,23 @@ extension HTTPServerSettings.TLSFiles {
             configuration.minimumTLSVersion = .tlsv12
             configuration.cipherSuiteValues = Self.suites
             configuration.applicationProtocols = ["http/1.1"]
-            return try NIOSSLContext(configuration: configuration)
+            return (try NIOSSLContext(configuration: configuration), certificates.map { Int($0.notValidAfter) }.min())
         } catch {
-            throw .cannotUseCertificate(file: file, cause: "\(error)")
+            throw .cannotUseCertificate(file: file, cause: Self.cause(error, file))
         }
+    }
+
+    /// What is wrong with the file, in other words than the library's.
+    private static func cause(_ error: any Error, _ file: String) -> String {
+        if access(file, F_OK) != 0 { return "there is no such file" }
+        if access(file, R_OK) != 0 { return "this user may not read it" }
+        switch error as? NIOSSLError {
+        case .failedToLoadCertificate?: return "it holds no certificate in PEM"
+        case .failedToLoadPrivateKey?: return "it holds no private key in PEM that can be read without a password"
+        default: break
+        }
+        let isOther = "\(error)".contains("KEY_VALUES_MISMATCH")
+        return isOther ? "it is not the key of the certificate" : "it does not go with the certificate"
     }
 
     /// The suites of TLS 1.2, all with forward secrecy and authenticated encryption (RFC
@@ -36,14 +53,14 @@ extension HTTPServerSettings.TLSFiles {
 /// The certificate and key that new connections are shown, which may be others
 /// from one moment to the next.
 final class TLSContext: Sendable {
-    private let context = Mutex<NIOSSLContext?>(nil)
+    private let context = Mutex<(context: NIOSSLContext, end: Int?)?>(nil)
 
     /// nil while the server speaks no TLS.
-    var current: NIOSSLContext? { context.withLock { $0 } }
+    var current: NIOSSLContext? { context.withLock { $0?.context } }
 
-    /// Reads the files; throws why they cannot be used, and then all is as before.
-    func load(_ files: HTTPServerSettings.TLSFiles) throws(HTTPServerError) {
-        let new = try files.makeContext()
-        context.withLock { $0 = new }
-    }
+    /// When the certificate ends, in Unix seconds; nil while the server speaks no TLS.
+    var certificateEnd: Int? { context.withLock { $0?.end } }
+
+    /// Shows this to new connections from now on.
+    func replace(with new: (context: NIOSSLContext, end: Int?)) { context.withLock { $0 = new } }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import Metrics
 import NIOCore
 
 /// Writes to a channel and drops it when the peer takes nothing for too long.
@@ -7,6 +8,8 @@ import NIOCore
 final class WatchedWriter {
     /// Bytes the system has not taken yet.
     private(set) var inFlightBytes = 0
+    /// Counts channels that were dropped because their peer took nothing.
+    var givenUp: Counter?
 
     private let channel: any Channel
     private let milliseconds: Int
@@ -112,6 +115,7 @@ final class WatchedWriter {
         deadline.set(milliseconds: milliseconds) { [self] in
             // Less is left than before: the peer is slow but reads.
             if bytesLeft < leftAtLastLook { return watch() }
+            givenUp?.add()
             channel.close(mode: .all, promise: nil)
         }
     }

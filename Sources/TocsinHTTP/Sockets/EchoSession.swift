@@ -12,23 +12,3 @@ struct EchoSession: SocketSession {
         }
     }
 }
-
-/// A service for servers that only echo: it knows nobody and runs nothing.
-struct NoService: GraphQLService {
-    func authenticate(_ credentials: Credentials) async -> AuthenticationOutcome<Never> {
-        .refused(message: "This server only echoes WebSocket messages.")
-    }
-
-    func expiry(of caller: Never) -> Int64? {}
-
-    func operation(of request: GraphQLRequest, caller: Never, style: ResponseStyle) -> OperationLookup {}
-
-    func execute(_ request: GraphQLRequest, caller: Never, style: ResponseStyle) async -> GraphQLReply {}
-
-    func subscribe(
-        _ request: GraphQLRequest,
-        caller: Never,
-        options: SubscribeOptions,
-        sink: any ResponseSink
-    ) async -> SubscribeOutcome {}
-}

@@ -1,6 +1,7 @@
 import GraphQLTransport
 import HTTPTypes
 import Logging
+import Metrics
 import NIOCore
 import NIOHTTP1
 
@@ -9,7 +10,8 @@ extension HTTPConnectionHandler {
     func upgrade(_ request: IncomingRequest) {
         guard let context else { return }
         guard let path = parts.socketPath(request.path) else {
-            let message = "No socket is served at this path. Open it at \(parts.settings.graphQLPath)."
+            let address = parts.settings.publicPath(parts.settings.graphQLPath)
+            let message = "No socket is served at this path. Open it at \(address)."
             return answer(request, with: OutgoingResponse(HTTPRefusal(.notFound, message, .badRequest)))
         }
         let upgrade = WebSocketUpgrade(request: request, path: path, origins: parts.responder.origins)
@@ -34,6 +36,8 @@ extension HTTPConnectionHandler {
         var response = OutgoingResponse(status: .switchingProtocols, contentType: nil)
         response.closes = true
         parts.accessLog.record(request, response)
+        count(request, response)
+        parts.settings.metrics?.opened[.websocket].add()
         let pipeline = context.pipeline.syncOperations
         let channel = context.channel
         let socket = WebSocketHandler(parts, session, channel: channel, request, registration)
@@ -47,7 +51,12 @@ extension HTTPConnectionHandler {
             // One that was held back is not asked for again.
             if isHoldingRead { channel.read() }
         } catch {
-            parts.logger.error("A socket could not be set up", metadata: ["error": "\(error)"])
+            parts.logger.error(
+                "a socket could not be set up",
+                metadata: [
+                    "event": "socket_not_set_up", "error": "\(error)", "request_id": "\(request.id)",
+                ]
+            )
             var frame = ByteBuffer()
             frame.writeCloseFrame(code: SocketCloseCode.internalServerError.rawValue, reason: "Internal server error")
             write(frame) { context.close(mode: .all, promise: nil) }

@@ -7,6 +7,9 @@ final class SocketGroups: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
+    /// How many are open in all.
+    var total: Int { counts.withLock { $0.values.reduce(0, +) } }
+
     /// Counts one more; false when there are enough.
     func enter(_ group: String) -> Bool {
         counts.withLock { counts in

@@ -1,4 +1,5 @@
 import GraphQLTransport
+import Metrics
 import NIOCore
 
 // Credentials and operations: tasks on the loop, whose results come back as events.
@@ -134,6 +135,7 @@ extension SocketPerformer {
             // Cancelled or ended while it was registering.
             guard operations[number] != nil else { return handle.cancel() }
             operations[number] = .streaming(handle, sink)
+            metrics.subscriptions.add(1)
             // While it was registering the caller has shown a newer token.
             if renewal != renewals, let caller { parts.service.renew(handle, caller: caller) }
             self.handle(.subscribed(number))

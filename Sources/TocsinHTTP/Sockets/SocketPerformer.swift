@@ -1,6 +1,7 @@
 import Encodings
 import GraphQLTransport
 import JSON
+import Metrics
 import NIOCore
 
 /// Performs what a session asks for, over a socket or an event stream: the only place where
@@ -45,6 +46,7 @@ final class SocketPerformer<Service: GraphQLService> {
     }
 
     let parts: ServerParts<Service>
+    let metrics: CarrierMetrics
     let loop: any EventLoop
     let executor: LoopExecutor
     let socketQueue: SocketQueue
@@ -74,6 +76,7 @@ final class SocketPerformer<Service: GraphQLService> {
     init(_ parts: ServerParts<Service>, _ session: any SocketSession, loop: any EventLoop, client: IPAddress?) {
         self.parts = parts
         self.session = session
+        metrics = parts.sockets[.init(session)]
         self.loop = loop
         executor = parts.broadcasters.broadcaster(on: loop).executor
         holder = .address(client)
@@ -105,7 +108,7 @@ final class SocketPerformer<Service: GraphQLService> {
         let running = operations.values
         operations = [:]
         for operation in running {
-            leaveSubscriptions(operation)
+            leave(operation)
             operation.cancel()
         }
         for timer in timers.values { timer.cancel() }
@@ -168,12 +171,15 @@ extension SocketPerformer: ItemReceiver {
         switch item.content {
         case .next(let response):
             operations[item.number]?.sink?.note(response.cursor)
+            outlet?.noteEvent()
             handle(.next(item.number, response))
         case .end(let reason):
             _ = remove(item.number)
             handle(.ended(item.number, reason))
         case .caughtUp: handle(.caughtUp(item.number))
-        case .overflow: overflowed()
+        case .overflow(let slowness):
+            outlet?.noteCut(slowness)
+            overflowed()
         }
     }
 
@@ -282,11 +288,13 @@ extension SocketPerformer {
         expiries.forget(.operation(number))
         let operation = operations.removeValue(forKey: number)
         operation?.sink?.close()
-        if let operation { leaveSubscriptions(operation) }
+        if let operation { leave(operation) }
         return operation
     }
 
-    private func leaveSubscriptions(_ operation: Operation) {
+    /// The operation counts no longer.
+    private func leave(_ operation: Operation) {
+        if case .streaming = operation { metrics.subscriptions.add(-1) }
         if let group = operation.sink?.group { parts.subscriptionGroups.leave(group) }
     }
 
@@ -301,5 +309,12 @@ extension SocketPerformer {
             let body = ErrorBody.response(message, code: .timeout, style: .standard)
             handle(.replied(number, GraphQLReply(kind: .unavailable, body: body)))
         }
+    }
+}
+
+extension SocketMetrics.Carrier {
+    /// What connections of this session speak.
+    init(_ session: any SocketSession) {
+        self = session is EventStreamSession ? .events : session is AppSyncSession ? .appSync : .webSocket
     }
 }

@@ -20,8 +20,8 @@ final class SocketQueue: Sendable {
         case end(StreamEnd)
         /// What was stored before is all sent.
         case caughtUp
-        /// Something did not fit.
-        case overflow
+        /// Something did not fit: too much, or too many.
+        case overflow(SocketMetrics.Slowness)
     }
 
     /// How much something is.
@@ -88,17 +88,21 @@ final class SocketQueue: Sendable {
             if state.holder == item.number, state.stored.takes(item.size, within: maximumStored) {
                 state.stored.items += 1
                 state.stored.bytes += item.size
-            } else if state.load.bytes + item.size > maximum.bytes + state.stored.bytes
-                || state.load.items >= maximum.items + state.stored.items
-            {
+            } else if let slowness = excess(of: item, state) {
                 state.hasOverflowed = true
-                item = Item(number: item.number, content: .overflow)
+                item = Item(number: item.number, content: .overflow(slowness))
             }
             state.load.bytes += item.size
             state.load.items += 1
             return item
         }
         if let posted { ownerQueue.post(posted, to: self) }
+    }
+
+    /// What is too much with one more item; nil where it fits.
+    private func excess(of item: Item, _ state: borrowing State) -> SocketMetrics.Slowness? {
+        if state.load.bytes + item.size > maximum.bytes + state.stored.bytes { return .bytes }
+        return state.load.items >= maximum.items + state.stored.items ? .events : nil
     }
 
     /// An item has arrived on the loop; answers whose it is.

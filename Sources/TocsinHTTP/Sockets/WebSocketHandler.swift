@@ -1,5 +1,6 @@
 import GraphQLTransport
 import Logging
+import Metrics
 import NIOCore
 
 /// One socket: frames in and out, pings and the closing handshake.
@@ -25,6 +26,8 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     private let address: String?
     /// The code with which the server has closed the socket.
     private var closeCode: Int?
+    /// How the socket has ended, or would if it were dropped now.
+    private var ending = SocketMetrics.End.dropped
     private let registration: ConnectionRegistration?
     private let performer: SocketPerformer<Service>
     private let writer: WatchedWriter
@@ -52,7 +55,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         performer = SocketPerformer(parts, session, loop: channel.eventLoop, client: request.clientAddress)
         performer.source = request.source
         writer = WatchedWriter(channel, settings: parts.settings)
-        queue = OutboundQueue(writer, .webSocket, parts.budget, settings: parts.settings)
+        queue = OutboundQueue(writer, .webSocket, performer.metrics, parts.budget, settings: parts.settings)
         deadline = ConnectionDeadline(channel.eventLoop)
         rate = MessageRate(perSecond: parts.settings.messagesPerSecond, burst: parts.settings.messageBurst)
         let settings = parts.settings
@@ -65,6 +68,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        performer.metrics.sockets.add(1)
         queue.context = context
         queue.drained = { [self] in drained() }
         queue.exceeded = { [self] in exceeded() }
@@ -74,6 +78,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
             reader.maximumBytes = parts.settings.maximumMessageBytes
             registration?.standing = .busy
         }
+        parts.settings.metrics?.webSockets.add()
         schedulePing()
         performer.start(queue) { [self] in send($0) }
         if parts.registry.isStopping { performer.handle(.shutdown) }
@@ -82,9 +87,11 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
+        parts.settings.metrics?.webSockets.add(-1)
         parts.accessLog.recordEnd(
             ofSocket: id,
             isStrangers: performer.caller == nil,
+            user: performer.caller.flatMap(parts.service.socketGroup),
             code: closeCode,
             address: address
         )
@@ -101,10 +108,17 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(mode: .all, promise: nil) }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if event is ServerStops { performer.handle(.shutdown) }
+        if let stop = event as? ServerStops { tell(of: stop, on: context.eventLoop) }
         if event is AccessEnds { performer.lookForAccess() }
         if case .inputClosed? = event as? ChannelEvent { context.close(mode: .all, promise: nil) }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    private func tell(of stop: ServerStops, on loop: any EventLoop) {
+        guard stop.delay > .zero else { return performer.handle(.shutdown) }
+        loop.assumeIsolated().scheduleTask(in: stop.delay) { [self] in
+            if context != nil { performer.handle(.shutdown) }
+        }
     }
 
     private func received(_ outcome: FrameReader.Outcome) {
@@ -140,6 +154,8 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         guard context != nil else { return }
         context = nil
         phase = .ended
+        performer.metrics.sockets.add(-1)
+        parts.sockets.ends[ending].add()
         performer.stop()
         deadline.cancel()
         writer.stop()
@@ -181,6 +197,7 @@ extension WebSocketHandler {
         guard case .open = phase else { return }
         phase = .closing(awaitsPeer: awaitsPeer)
         closeCode = code.map(Int.init)
+        ending = SocketMetrics.End(closedWith: code)
         // A peer that takes a little now and then does not keep what waits for ever.
         deadline.set(milliseconds: 6 * parts.settings.writeMilliseconds) { [self] in closeChannel() }
         queue.append { $0.writeCloseFrame(code: code, reason: reason) }

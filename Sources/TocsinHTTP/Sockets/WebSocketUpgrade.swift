@@ -69,7 +69,7 @@ struct WebSocketUpgrade {
     /// The bytes that answer the handshake.
     func acceptance(on channel: any Channel) -> EventLoopFuture<ByteBuffer> {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: request.path, headers: request.headers)
-        let name = subprotocol?.name
+        let (name, id) = (subprotocol?.name, request.id)
         let handshake = NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() }
@@ -79,7 +79,8 @@ struct WebSocketUpgrade {
                 var buffer = ByteBuffer(staticString: "HTTP/1.1 101 Switching Protocols\r\n")
                 for field in fields { buffer.writeString("\(field.name): \(field.value)\r\n") }
                 if let name { buffer.writeString("Sec-WebSocket-Protocol: \(name)\r\n") }
-                buffer.writeStaticString("\r\n")
+                buffer.writeStaticString(RequestID.header)
+                buffer.writeString(": \(id)\r\n\r\n")
                 return buffer
             }
     }

@@ -1,5 +1,6 @@
 import Encodings
 import GraphQLTransport
+import Metrics
 import NIOCore
 
 /// The running answer to one request: pieces of a stream out, until its session ends it.
@@ -28,7 +29,13 @@ final class EventStream<Service: GraphQLService> {
             limits: parts.settings.session
         )
         performer = SocketPerformer(parts, session, loop: loop, client: client)
-        queue = OutboundQueue(writer, isChunked ? .chunks : .plain, parts.budget, settings: parts.settings)
+        queue = OutboundQueue(
+            writer,
+            isChunked ? .chunks : .plain,
+            performer.metrics,
+            parts.budget,
+            settings: parts.settings
+        )
         self.isChunked = isChunked
     }
 
@@ -39,6 +46,7 @@ final class EventStream<Service: GraphQLService> {
     /// all of it has been taken.
     func start(_ head: ByteBuffer, _ context: ChannelHandlerContext, ended: @escaping () -> Void) {
         self.ended = ended
+        performer.metrics.sockets.add(1)
         queue.context = context
         queue.drained = { [performer] in performer.allWritten() }
         queue.exceeded = { [self] in exceeded() }
@@ -54,6 +62,7 @@ final class EventStream<Service: GraphQLService> {
 
     /// The peer has gone; nothing more is written.
     func stop() {
+        if ended != nil { performer.metrics.sockets.add(-1) }
         ended = nil
         performer.stop()
         queue.stop()

@@ -1,5 +1,6 @@
 import GraphQLTransport
 import HTTPTypes
+import Metrics
 import NIOCore
 
 extension HTTPConnectionHandler {
@@ -22,6 +23,8 @@ extension HTTPConnectionHandler {
             return answer(request, with: OutgoingResponse(HTTPRefusal(.tooManyRequests, message, .limit)))
         }
         parts.accessLog.record(request, response)
+        count(request, response)
+        parts.settings.metrics?.opened[.stream].add()
         self.stream = stream
         waitForNothing()
         let date = parts.date.text
@@ -35,6 +38,6 @@ extension HTTPConnectionHandler {
 
     private func ended(_ traits: RequestTraits) {
         stream = nil
-        finished(keepsAlive: traits.keepsAlive && !parts.registry.isStopping)
+        finished(keepsAlive: traits.keepsAlive && !parts.registry.isEnding)
     }
 }

@@ -21,6 +21,8 @@ package struct APNsCredentials: Sendable {
     package var sandboxOrigin: String?
     /// Whether the app has Apple's leave for alerts that sound through silence (an entitlement).
     package var mayBeCritical = false
+    /// Tells keys of one id apart, so that another key never goes over a connection of the first.
+    package var edition = ""
 
     /// Credentials of one app; `environments` says which of Apple's sides the key is for.
     package init(

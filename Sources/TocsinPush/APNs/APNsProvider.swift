@@ -19,19 +19,21 @@ package struct APNsProvider: PushProvider {
         transport: any PushTransport,
         time: any TimeSource,
         tokens: APNsTokenSource? = nil,
-        timeoutSeconds: Double = 20
+        timeoutSeconds: Double = 20,
+        metrics: ProviderMetrics? = nil
     ) {
         self.credentials = credentials
         self.time = time
         self.timeoutSeconds = timeoutSeconds
-        rounds = SendRounds(transport: transport)
+        rounds = SendRounds(transport: transport, metrics: metrics)
         self.tokens =
             tokens
             ?? APNsTokenSource(
                 teamID: credentials.teamID,
                 keyID: credentials.keyID,
                 signer: credentials.signer,
-                time: time
+                time: time,
+                metrics: metrics
             )
     }
 
@@ -148,9 +150,10 @@ package struct APNsProvider: PushProvider {
     private func pool(_ lane: PushLane, _ tried: Set<RetryAction>) -> PushPool {
         PushPool(
             origin: credentials.origin(of: lane.environment ?? credentials.defaultEnvironment),
-            credential: credentials.teamID + "/" + credentials.keyID,
+            credential: credentials.teamID + "/" + credentials.keyID + credentials.edition,
             opensWithOneStream: true,
-            isSpare: tried.contains(.otherConnection)
+            isSpare: tried.contains(.otherConnection),
+            service: .apns
         )
     }
 

@@ -33,10 +33,18 @@ package final class APNsTokenSource: Sendable {
     private let keyID: String
     private let signer: any Signer
     private let time: any TimeSource
+    private let metrics: ProviderMetrics?
     private let state = Mutex(State())
 
     /// A source that makes its first token when one is asked for.
-    package init(teamID: String, keyID: String, signer: any Signer, time: any TimeSource) {
+    package init(
+        teamID: String,
+        keyID: String,
+        signer: any Signer,
+        time: any TimeSource,
+        metrics: ProviderMetrics? = nil
+    ) {
+        self.metrics = metrics
         self.teamID = teamID
         self.keyID = keyID
         self.signer = signer
@@ -78,7 +86,9 @@ package final class APNsTokenSource: Sendable {
 
     private func issue(_ state: inout State, _ now: Timestamp) throws(KeyError) -> String {
         let claims: JSONObject = ["iss": .string(teamID), "iat": .int(now.milliseconds / 1000)]
-        let text = try WebToken.make(claims: claims, keyID: keyID, signer: signer)
+        let text = try metrics.made { () throws(KeyError) in
+            try WebToken.make(claims: claims, keyID: keyID, signer: signer)
+        }
         state.issued = Issued(text: text, at: now)
         state.heldUntil = nil
         return text
@@ -95,5 +105,19 @@ enum WebToken {
             Base64URL.encoded(JSONValue.object(header).serialized()) + "."
             + Base64URL.encoded(JSONValue.object(claims).serialized())
         return signed + "." + Base64URL.encoded(try signer.signature(for: Array(signed.utf8)))
+    }
+}
+
+extension ProviderMetrics? {
+    /// Makes a token, and counts whether that went well.
+    func made(_ make: () throws(KeyError) -> String) throws(KeyError) -> String {
+        do throws(KeyError) {
+            let token = try make()
+            self?.credential.noteMade()
+            return token
+        } catch {
+            self?.credential.noteFailure()
+            throw error
+        }
     }
 }

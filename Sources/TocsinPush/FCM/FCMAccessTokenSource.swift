@@ -24,13 +24,20 @@ package actor FCMAccessTokenSource {
     private let credentials: FCMCredentials
     private let http: any OutgoingHTTP
     private let time: any TimeSource
+    private let metrics: ProviderMetrics?
     private var held: Held?
     private var isFetching = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var failure: (trouble: Trouble, retryAt: Timestamp, backoffSeconds: Double)?
 
     /// A source that fetches its first token when one is asked for.
-    package init(credentials: FCMCredentials, http: any OutgoingHTTP, time: any TimeSource) {
+    package init(
+        credentials: FCMCredentials,
+        http: any OutgoingHTTP,
+        time: any TimeSource,
+        metrics: ProviderMetrics? = nil
+    ) {
+        self.metrics = metrics
         self.credentials = credentials
         self.http = http
         self.time = time
@@ -67,7 +74,9 @@ package actor FCMAccessTokenSource {
         case .success(let fetched):
             held = fetched
             failure = nil
+            metrics?.credential.noteMade()
         case .failure(let trouble):
+            metrics?.credential.noteFailure()
             let pause = min(Self.maximumBackoffSeconds, (failure?.backoffSeconds ?? 0.5) * 2)
             failure = (trouble, time.now().adding(seconds: pause), pause)
         }

@@ -15,13 +15,14 @@ package struct FCMProvider: PushProvider {
         transport: any PushTransport,
         http: any OutgoingHTTP,
         time: any TimeSource,
-        timeoutSeconds: Double = 20
+        timeoutSeconds: Double = 20,
+        metrics: ProviderMetrics? = nil
     ) {
         self.credentials = credentials
         self.time = time
         self.timeoutSeconds = timeoutSeconds
-        rounds = SendRounds(transport: transport)
-        tokens = FCMAccessTokenSource(credentials: credentials, http: http, time: time)
+        rounds = SendRounds(transport: transport, metrics: metrics)
+        tokens = FCMAccessTokenSource(credentials: credentials, http: http, time: time, metrics: metrics)
     }
 
     /// Always `fcm`.
@@ -77,7 +78,11 @@ package struct FCMProvider: PushProvider {
     }
 
     private var pool: PushPool {
-        PushPool(origin: credentials.origin, credential: credentials.projectID + "/" + credentials.clientEmail)
+        PushPool(
+            origin: credentials.origin,
+            credential: credentials.projectID + "/" + credentials.clientEmail,
+            service: .fcm
+        )
     }
 
     private func apply(_ action: RetryAction, _ batch: PushBatch) async {

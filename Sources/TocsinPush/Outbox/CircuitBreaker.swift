@@ -40,7 +40,7 @@ struct CircuitBreaker: Sendable, Hashable {
 
     /// What people should know.
     enum Change: Sendable, Hashable {
-        case paused(reason: String)
+        case paused(reason: String, PauseCause)
         case resumed
         /// The project's quota is used up: so many pushes a second for a minute.
         case slowed(perSecond: Int)
@@ -133,7 +133,7 @@ struct CircuitBreaker: Sendable, Hashable {
     /// Learns from settled pushes; answers what changed.
     mutating func learn(_ signs: [Sign], now: Timestamp) -> Change? {
         let wasClosed = isClosed
-        var stuck: String?
+        var stuck: (reason: String, cause: PauseCause)?
         for sign in signs {
             switch sign {
             case .alive: close()
@@ -143,15 +143,16 @@ struct CircuitBreaker: Sendable, Hashable {
                 wrongTokens = 0
                 retired = []
             case .wrongToken: wrongTokens += 1
-            case .serverFault(let owner): stuck = fault(of: owner) ?? stuck
-            case .unanswered: if case .halfOpen = state { stuck = "the provider does not answer" }
+            case .serverFault(let owner): if let reason = fault(of: owner) { stuck = (reason, .overload) }
+            case .unanswered: if case .halfOpen = state { stuck = ("the provider does not answer", .unreachable) }
             case .stuck(let reason, let owner):
-                stuck = reason
+                let isUnreachable = reason.hasPrefix(DeliveryReason.unreachable.rawValue)
+                stuck = (reason, isUnreachable ? .unreachable : .credentials)
                 if stuckOwners.count < Self.rememberedOwners { stuckOwners.insert(owner) }
             case .neutral: break
             }
         }
-        if let stuck, !worksForOthers(now) { return open(stuck, now) }
+        if let stuck, !worksForOthers(now) { return open(stuck.reason, stuck.cause, now) }
         if wasClosed || !isClosed { return nil }
         reportedAt = nil
         return .resumed
@@ -178,14 +179,14 @@ struct CircuitBreaker: Sendable, Hashable {
     }
 
     /// Late news of a pause that has been made already changes nothing.
-    private mutating func open(_ reason: String, _ now: Timestamp) -> Change? {
+    private mutating func open(_ reason: String, _ cause: PauseCause, _ now: Timestamp) -> Change? {
         if case .open(let until) = state, now < until { return nil }
         backoffSeconds = min(Self.maximumBackoffSeconds, max(1, backoffSeconds * 2))
         state = .open(until: now.adding(seconds: backoffSeconds))
         pauseReason = reason
         if let reportedAt, now < reportedAt.adding(seconds: 60) { return nil }
         reportedAt = now
-        return .paused(reason: reason)
+        return .paused(reason: reason, cause)
     }
 
     /// Others come back a little later than a quick answer takes, and rarer the
@@ -246,6 +247,25 @@ final class CircuitBreakers: Sendable {
         state.withLock { state in
             guard let breaker = state.breakers[lane], !breaker.isClosed else { return nil }
             return (breaker.pauseReason, breaker.nextTry(now: now))
+        }
+    }
+
+    /// The lanes that are paused, in no order.
+    func paused(now: Timestamp) -> [PausedLane] {
+        state.withLock { state in
+            state.breakers.filter { !$0.value.isClosed }.map { lane, breaker in
+                PausedLane(lane: lane, reason: breaker.pauseReason, until: breaker.nextTry(now: now))
+            }
+        }
+    }
+
+    /// How many lanes there are of each service, and how many of them are paused.
+    var lanes: [PushService: (all: Int, paused: Int)] {
+        state.withLock { state in
+            state.breakers.reduce(into: [:]) { lanes, entry in
+                lanes[entry.key.service, default: (0, 0)].all += 1
+                if !entry.value.isClosed { lanes[entry.key.service, default: (0, 0)].paused += 1 }
+            }
         }
     }
 

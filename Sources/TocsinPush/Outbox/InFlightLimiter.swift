@@ -36,7 +36,7 @@ final class InFlightLimiter: Sendable {
 
     private let limit: Int
     /// A provider that stalls leaves a quarter to the others.
-    private let serviceShare: Int
+    let serviceShare: Int
     /// An owner leaves a quarter of all to the other owners at its provider, even before its
     /// devices are known to stall.
     ///
@@ -63,6 +63,9 @@ final class InFlightLimiter: Sendable {
             return max(0, min(limit - counts.total - counts.reserved, quick.min() ?? limit))
         }
     }
+
+    /// How many pushes of each service are under way.
+    var underWay: [PushService: Int] { counts.withLock { $0.services.mapValues(\.underWay) } }
 
     /// Keeps slots for a page whose devices are being read.
     func reserve(_ slots: Int) { counts.withLock { $0.reserved += slots } }

@@ -1,23 +1,32 @@
 import TocsinCore
 
+/// What a reload may change of the outbox: who carries pushes, and what they show.
+struct OutboxWays: Sendable {
+    var providers: PushProviders
+    var content: PushContent
+}
+
 /// What everything in the outbox rests on.
 struct OutboxContext: Sendable {
     let environment: ServiceEnvironment
     var store: any Store { environment.store }
     var time: any TimeSource { environment.time }
     var identifiers: any IdentifierSource { environment.identifiers }
-    let providers: PushProviders
+    /// Read once for each piece of work, for a reload may replace it.
+    var providers: PushProviders { reloadable.value.providers }
+    let reloadable: Reloadable<OutboxWays>
     let messages: ModelType
     let topics: ModelType
     /// Who may have a push.
     let rights: PushRights
     /// By whose rules people's quiet hours go.
     let zones: any ZoneSource
-    let content: PushContent
+    var content: PushContent { reloadable.value.content }
     let settings: OutboxSettings
     let report: PushReporting
     /// The keyed hash by which reports name a token; nil: no report tells of a single delivery.
     let tokenHash: (@Sendable (_ token: String) -> String)?
+    let metrics: PushMetrics
     let breakers: CircuitBreakers
     let inFlight: InFlightLimiter
     let quotas: ProjectQuotas

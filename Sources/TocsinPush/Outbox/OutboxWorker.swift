@@ -1,5 +1,6 @@
-package import TocsinCore
+package import Metrics
 import Synchronization
+package import TocsinCore
 
 /// Brings committed messages to devices: claims fan-outs and due deliveries, sends them in
 /// pages, records every outcome.
@@ -25,13 +26,14 @@ package final class OutboxWorker: Sendable {
         settings: OutboxSettings = OutboxSettings(),
         content: PushContent = PushContent(),
         tokenHash: (@Sendable (_ token: String) -> String)? = nil,
+        metrics: PushMetrics = PushMetrics(),
         report: @escaping PushReporting
     ) {
         let (events, inbox) = AsyncStream.makeStream(of: OutboxSchedule.Event.self)
         (self.events, self.inbox) = (events, inbox)
         context = OutboxContext(
             environment: environment,
-            providers: providers,
+            reloadable: Reloadable(OutboxWays(providers: providers, content: content)),
             messages: messages,
             topics: topics,
             rights: PushRights(
@@ -41,10 +43,10 @@ package final class OutboxWorker: Sendable {
                 claimedGroups: environment.claimedGroups
             ),
             zones: environment.zones,
-            content: content,
             settings: settings,
             report: report,
             tokenHash: tokenHash,
+            metrics: metrics,
             breakers: CircuitBreakers(),
             inFlight: InFlightLimiter(limit: settings.inFlight),
             quotas: ProjectQuotas(perMinute: settings.fcmPerMinute, rampSeconds: settings.fcmRampSeconds),
@@ -58,6 +60,14 @@ package final class OutboxWorker: Sendable {
     package func wake() {
         guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
         inbox.yield(.woken)
+    }
+
+    /// Sends by these providers from now on, with this content; orders under way go on as they
+    /// began.
+    package func replace(_ providers: PushProviders, content: PushContent, fcmPerMinute: Int) {
+        context.reloadable.replace(with: OutboxWays(providers: providers, content: content))
+        context.quotas.set(perMinute: fcmPerMinute)
+        wake()
     }
 
     /// Says that a device was signed out: what was claimed for it and has not left is not sent.
@@ -216,5 +226,28 @@ extension OutboxWorker: PushForecast {
     /// When a message of this age and `expiresAt` is given up.
     package func deadline(of message: Record) -> Timestamp {
         PushPayload(message: message, topic: nil).deadline(lifetimeSeconds: context.settings.retry.lifetimeSeconds)
+    }
+}
+
+// What is under way.
+extension OutboxWorker: MetricSource {
+    /// The figures of now.
+    package var families: [MetricFamily] {
+        let (underWay, lanes) = (context.inFlight.underWay, context.breakers.lanes)
+        let share = context.inFlight.serviceShare
+        return context.metrics.families + [
+            .gauge("tocsin_push_in_flight", "Pushes under way on this node", by: PushService.self) {
+                .integer(underWay[$0] ?? 0)
+            },
+            .gauge("tocsin_push_in_flight_limit", "Pushes that may be under way", by: PushService.self) { _ in
+                .integer(share)
+            },
+            .gauge("tocsin_push_lanes", "Lanes that pushes were sent on", by: PushService.self) {
+                .integer(lanes[$0]?.all ?? 0)
+            },
+            .gauge("tocsin_push_lanes_paused", "Lanes that are paused", by: PushService.self) {
+                .integer(lanes[$0]?.paused ?? 0)
+            },
+        ]
     }
 }

@@ -1,3 +1,4 @@
+import Metrics
 import TocsinCore
 
 /// Writes a batch's outcomes down, as they come in, and reports them.
@@ -41,7 +42,9 @@ struct OutcomeRecorder: Sendable {
         let (rows, changes) = rules.settle(settled)
         for change in changes {
             switch change.change {
-            case .paused(let reason): context.report(.providerPaused(change.lane, reason: reason))
+            case .paused(let reason, let cause):
+                context.metrics.pauses[LabelPair(change.lane.service, cause)].add()
+                context.report(.providerPaused(change.lane, reason: reason))
             case .resumed: context.report(.providerResumed(change.lane))
             case .slowed(let perSecond): context.report(.providerSlowed(change.lane, perSecond: perSecond))
             }
@@ -80,8 +83,10 @@ struct OutcomeRecorder: Sendable {
         var chosen = rows
         for (index, row) in rows.enumerated() {
             if let side = row.learnedEnvironment { try writer.learnEnvironment(side, of: row.delivery.deviceID) }
-            for restored in row.restored {
-                try restore(restored, now: row.delivery.updatedAt, environment, writer)
+            chosen[index].restored = []
+            for restored in row.restored
+            where try restore(restored, now: row.delivery.updatedAt, environment, writer) {
+                chosen[index].restored.append(restored)
             }
             guard let retirement = row.retirement else { continue }
             let device = row.delivery.deviceID
@@ -106,22 +111,24 @@ struct OutcomeRecorder: Sendable {
         return chosen
     }
 
-    /// Devices that were retired for a token that fits nothing, when it
-    /// turns out that no token fits.
+    /// Takes back that a device was retired for a token that fits nothing, when it turns out that
+    /// no token fits; false where it was not retired so any more.
     private static func restore(
         _ delivery: Delivery,
         now: Timestamp,
         _ environment: ServiceEnvironment,
         _ writer: any StoreWriter
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         for reason in DeliveryReason.wrongTokens
         where try writer.restore(delivery, endedFor: reason, now: now) {
-            return try tell(environment, writer, of: delivery.deviceID) {
+            try tell(environment, writer, of: delivery.deviceID) {
                 environment.audit(returnOf: $0)
             } raising: {
                 .registered($0)
             }
+            return true
         }
+        return false
     }
 
     /// Sees to it that what is held is let go; runs inside a write, with the rows.
@@ -210,6 +217,18 @@ struct OutcomeRecorder: Sendable {
         return try writer.record(sending, heldUntil: lease)
     }
 
+    private func count(_ row: SettledEntry) {
+        let (delivery, commits) = (row.delivery, context.environment.metrics)
+        switch delivery.status {
+        case .waiting, .sending: break
+        case .accepted, .failed, .ended, .expired, .skipped:
+            let reason = delivery.status == .accepted ? nil : delivery.reason
+            context.metrics[row.service].note(delivery.status, reason)
+        }
+        if row.retirement != nil { commits.note(.ended) }
+        if !row.restored.isEmpty { commits.note(.revived, row.restored.count) }
+    }
+
     /// Tells what was written.
     func report(_ rows: [SettledEntry]) {
         var counts: [PushService: [DeliveryStatus: Int]] = [:]
@@ -220,6 +239,7 @@ struct OutcomeRecorder: Sendable {
                 context.report(.delivery(delivery, service, tokenHash: tokenHash(row.token)))
             }
             counts[service, default: [:]][delivery.status, default: 0] += 1
+            count(row)
             if let retirement = row.retirement {
                 context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))
             } else if delivery.status == .failed {

@@ -111,23 +111,30 @@ struct ProjectQuota: Sendable, Hashable {
 
 /// The quotas of all projects of this node: Google's alone has one.
 final class ProjectQuotas: Sendable {
-    private let perMinute: Int
+    private let perMinute: Atomic<Int>
     private let rampSeconds: Double
     /// By the lane's app, which names the project.
     private let quotas = Mutex<[String: ProjectQuota]>([:])
 
     /// No quota when `perMinute` is 0.
     init(perMinute: Int, rampSeconds: Double) {
-        self.perMinute = perMinute
+        self.perMinute = Atomic(perMinute)
         self.rampSeconds = rampSeconds
     }
 
+    /// Sets the quota of all projects from now on; a changed one begins anew.
+    func set(perMinute: Int) {
+        guard self.perMinute.exchange(perMinute, ordering: .relaxed) != perMinute else { return }
+        quotas.withLock { $0 = [:] }
+    }
+
     /// Whether pushes on the lane are counted.
-    func limits(_ lane: PushLane) -> Bool { lane.service == .fcm && perMinute > 0 }
+    func limits(_ lane: PushLane) -> Bool { lane.service == .fcm && perMinute.load(ordering: .relaxed) > 0 }
 
     /// When so many pushes may go; they are counted unless that is after `latest`.
     func book(_ count: Int, on lane: PushLane, now: Timestamp, latest: Timestamp) -> Timestamp {
-        guard limits(lane) else { return now }
+        let perMinute = perMinute.load(ordering: .relaxed)
+        guard limits(lane), perMinute > 0 else { return now }
         return quotas.withLock { quotas in
             quotas[lane.appID, default: ProjectQuota(perMinute: perMinute, rampSeconds: rampSeconds)]
                 .book(count, now: now, latest: latest)

@@ -40,9 +40,14 @@ struct SendBatch: Sendable {
                 case .payload(let payload)? = messages[key.message]
             else { return nil }
             let order = Self.order(of: payload, key, indices.map { entries[$0] }, context)
+            let metrics = context.metrics[key.lane.service]
             let settle = { @Sendable (index: Int, result: PushResult) in
                 guard let wasStalled = results.settle(index, result) else { return }
                 context.inFlight.release(key.lane, entries[index].device.userID, wasStalled: wasStalled)
+                guard case .accepted = result else { return }
+                let made = max(payload.committedAt, key.redrivenAt ?? payload.committedAt)
+                let isUrgent = payload.priority == 5
+                metrics.noteAcceptance(of: made, at: context.time.now(), isUrgent: isUrgent)
             }
             return Task {
                 await provider.send(order) { position, result in settle(indices[position], result) }

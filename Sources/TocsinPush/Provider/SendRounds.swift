@@ -23,6 +23,8 @@ struct SendRounds {
     /// elsewhere would only add to it.
     private static let fewFailures = 32
     let transport: any PushTransport
+    /// Counts attempts and answers.
+    var metrics: ProviderMetrics?
 
     /// - Parameters:
     ///   - count: How many targets there are.
@@ -101,9 +103,12 @@ struct SendRounds {
         _ settled: @escaping @Sendable (Int, PushResult) -> Void
     ) async -> [Leftover] {
         let leftovers = LeftoverList()
+        let (metrics, start) = (metrics, ContinuousClock.now)
         await transport.send(batch) { position, answer in
             let index = pending[position]
-            switch decide(answer) {
+            let decision = decide(answer)
+            metrics?.note(answer, decision, since: start)
+            switch decision {
             case .settled(let result):
                 settled(index, result)
             case .again(let action, let otherwise):

@@ -18,10 +18,12 @@ package final class VAPIDTokenSource: Sendable {
     private static let maximumTokens = 1000
     private let credentials: WebPushCredentials
     private let time: any TimeSource
+    private let metrics: ProviderMetrics?
     private let tokens = Mutex<[String: Issued]>([:])
 
     /// A source without tokens, which makes one for each service that is asked for.
-    package init(credentials: WebPushCredentials, time: any TimeSource) {
+    package init(credentials: WebPushCredentials, time: any TimeSource, metrics: ProviderMetrics? = nil) {
+        self.metrics = metrics
         self.credentials = credentials
         self.time = time
     }
@@ -49,7 +51,9 @@ package final class VAPIDTokenSource: Sendable {
             "aud": .string(origin), "exp": .int(now.milliseconds / 1000 + Self.lifeSeconds),
             "sub": .string(credentials.subject),
         ]
-        return try WebToken.make(claims: claims, keyID: nil, signer: credentials.signer)
+        return try metrics.made { () throws(KeyError) in
+            try WebToken.make(claims: claims, keyID: nil, signer: credentials.signer)
+        }
     }
 }
 

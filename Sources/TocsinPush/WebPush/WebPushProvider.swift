@@ -19,15 +19,16 @@ package struct WebPushProvider: PushProvider {
         rules: WebPushAddressRules,
         transport: any PushTransport,
         time: any TimeSource,
-        timeoutSeconds: Double = 20
+        timeoutSeconds: Double = 20,
+        metrics: ProviderMetrics? = nil
     ) {
         self.credentials = credentials
         self.crypto = crypto
         self.rules = rules
         self.time = time
         self.timeoutSeconds = timeoutSeconds
-        rounds = SendRounds(transport: transport)
-        tokens = VAPIDTokenSource(credentials: credentials, time: time)
+        rounds = SendRounds(transport: transport, metrics: metrics)
+        tokens = VAPIDTokenSource(credentials: credentials, time: time, metrics: metrics)
         pools = RecentPools()
     }
 
@@ -83,7 +84,8 @@ package struct WebPushProvider: PushProvider {
         let pool = PushPool(
             origin: order.lane.appID,
             credential: credentials.publicKey,
-            refusesPrivateAddresses: !rules.allowsPrivateAddresses
+            refusesPrivateAddresses: !rules.allowsPrivateAddresses,
+            service: .webPush
         )
         for old in pools.use(pool) { await rounds.transport.close(old) }
         do throws(KeyError) {

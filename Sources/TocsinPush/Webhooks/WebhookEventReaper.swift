@@ -14,20 +14,22 @@ package struct WebhookEventReaper: Sendable {
         self.time = time
     }
 
-    /// Removes all that is due now.
-    package func runOnce() async throws(ServiceError) {
+    /// Removes all that is due now; answers how many rows.
+    package func runOnce() async throws(ServiceError) -> Int {
         let end = time.now().adding(seconds: -Self.keptSeconds)
-        var removed = Self.batch
+        var (total, removed) = (0, Self.batch)
         while removed == Self.batch, !Task.isCancelled {
             removed = try await store.writing { writer throws(StoreError) in
                 .success(try writer.removeWebhookEvents(madeBefore: end, limit: Self.batch))
             }
+            total += removed
         }
+        return total
     }
 
     /// Runs every hour.
     package var task: PeriodicTask {
-        PeriodicTask(everySeconds: 3600, failure: "old webhook events could not be removed") {
+        PeriodicTask(.webhookEvents, everySeconds: 3600, failure: "old webhook events could not be removed") {
             () async throws(ServiceError) in
             try await runOnce()
         }

@@ -5,12 +5,15 @@ import TocsinCore
 ///
 /// Lanes share nothing, so a slow or dead receiver delays nobody else's events.
 struct WebhookLane: Sendable {
-    let webhook: Webhook
+    let name: String
+    /// Read for each attempt, for a reload may change the address and the secret.
+    let webhooks: Reloadable<[Webhook]>
     let store: any Store
     let http: any OutgoingHTTP
     let time: any TimeSource
     let identifiers: any IdentifierSource
     let policy: RetryPolicy
+    let metrics: ProviderMetrics
     let report: @Sendable (WebhookReport) -> Void
 
     private static let atOnce = 16
@@ -41,7 +44,7 @@ struct WebhookLane: Sendable {
     /// Sends what is due: one event alone while the receiver is in trouble, else some at once.
     func turn(isProbe: Bool) async -> Turn {
         do throws(StoreError) {
-            let (now, name) = (time.now(), webhook.name)
+            let (now, name) = (time.now(), name)
             let lease = now.adding(seconds: Self.leaseSeconds)
             let limit = isProbe ? 1 : Self.atOnce
             let events = try await store.write { writer throws(StoreError) in
@@ -72,6 +75,9 @@ struct WebhookLane: Sendable {
     }
 
     private func attempt(_ event: WebhookEvent) async -> Outcome {
+        guard let webhook = webhooks.value.first(where: { $0.name == name }) else {
+            return .failed(PushRetry(.answer, reason: DeliveryReason(rawValue: "the webhook is no longer set")))
+        }
         var headers = [("content-type", "application/json"), ("user-agent", "tocsin-webhooks")]
         do throws(KeyError) {
             headers += try WebhookSignature.headers(of: event, at: time.now(), signer: webhook.signer)
@@ -86,11 +92,26 @@ struct WebhookLane: Sendable {
             timeoutSeconds: Self.timeoutSeconds,
             maximumBodyBytes: Self.maximumAnswerBytes
         )
+        let start = ContinuousClock.now
         switch await http.send(request) {
         case .failed(let reason):
+            metrics.note(status: nil, .broken, since: start)
             return .failed(PushRetry(.brokenRequest, reason: DeliveryReason(rawValue: ReasonText.cleaned(reason))))
         case .response(let status, let headers, _):
-            return outcome(status, headers)
+            let outcome = outcome(status, headers)
+            count(outcome, status, of: event, since: start)
+            return outcome
+        }
+    }
+
+    private func count(_ outcome: Outcome, _ status: Int, of event: WebhookEvent, since start: ContinuousClock.Instant)
+    {
+        switch outcome {
+        case .delivered:
+            metrics.note(status: status, .accepted, since: start)
+            metrics.noteAcceptance(of: event.createdAt, at: time.now(), isUrgent: false)
+        case .failed: metrics.note(status: status, .retry, since: start)
+        case .refused: metrics.note(status: status, .ended, since: start)
         }
     }
 
@@ -148,11 +169,15 @@ struct WebhookLane: Sendable {
             }
         }
         for (event, row) in rows {
-            guard let row else { continue }
+            guard let row else {
+                metrics.note(.accepted, nil)
+                continue
+            }
             if row.status == .dead {
-                report(.dead(webhook.name, event.type, event.id, reason: row.reason ?? ""))
+                metrics.note(.failed, nil)
+                report(.dead(name, event.type, event.id, reason: row.reason ?? ""))
             } else {
-                report(.retrying(webhook.name, event.type, event.id, reason: row.reason ?? "", attempts: row.attempts))
+                report(.retrying(name, event.type, event.id, reason: row.reason ?? "", attempts: row.attempts))
             }
         }
     }

@@ -3,14 +3,15 @@ package import TocsinCore
 
 /// Words what happened for the webhooks that want to know.
 package struct WebhookRegistry: WebhookRaising {
-    private let webhooks: [Webhook]
+    private let reloadable: Reloadable<[Webhook]>
+    private var webhooks: [Webhook] { reloadable.value }
     private let identifiers: any IdentifierSource
     /// As much of a token as its owner sees in lists.
     private static let shownCharacters = 8
 
     /// A registry of the settings' webhooks.
-    package init(webhooks: [Webhook], identifiers: any IdentifierSource) {
-        self.webhooks = webhooks
+    package init(webhooks: Reloadable<[Webhook]>, identifiers: any IdentifierSource) {
+        reloadable = webhooks
         self.identifiers = identifiers
     }
 

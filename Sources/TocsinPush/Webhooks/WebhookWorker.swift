@@ -22,22 +22,27 @@ package final class WebhookWorker: Sendable {
     private static let pollSeconds = 30.0
 
     /// - Parameters:
+    ///   - webhooks: One lane each, by name; a reload may change the rest of them.
     ///   - policy: The push schedule, and how long an event is tried.
     package init(
-        webhooks: [Webhook],
+        webhooks reloadable: Reloadable<[Webhook]>,
         environment: ServiceEnvironment,
         http: any OutgoingHTTP,
         policy: RetryPolicy = RetryPolicy(),
+        metrics: PushMetrics = PushMetrics(),
         report: @escaping @Sendable (WebhookReport) -> Void
     ) {
+        let webhooks = reloadable.value
         lanes = webhooks.map {
             WebhookLane(
-                webhook: $0,
+                name: $0.name,
+                webhooks: reloadable,
                 store: environment.store,
                 http: http,
                 time: environment.time,
                 identifiers: environment.identifiers,
                 policy: policy,
+                metrics: metrics.webhooks,
                 report: report
             )
         }

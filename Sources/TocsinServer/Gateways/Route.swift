@@ -113,7 +113,8 @@ extension Route {
     ) async throws(RouteFault) -> JSONValue {
         var scope = RouteScope(caller: caller)
         for variable in variables where variable.value == nil {
-            if let value = try await variable.value(in: input, run: run) { scope.variables[variable.name] = value }
+            let value = try await variable.value(in: input, caller: caller, run: run)
+            if let value { scope.variables[variable.name] = value }
         }
         if let lookup {
             // A document may be given no variables but its own.

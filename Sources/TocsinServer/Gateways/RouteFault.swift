@@ -73,7 +73,7 @@ package struct RouteFault: Error {
     private static func status(of code: ErrorCode) -> HTTPResponse.Status {
         switch code {
         case .badUserInput, .badRequest, .badCursor, .cursorExpired: .badRequest
-        case .unauthenticated: .unauthorized
+        case .unauthenticated, .reauthenticate: .unauthorized
         case .unauthorized, .documentNotTrusted, .proofRefused: .forbidden
         case .conflict, .conditionFailed, .versionConflict, .limit: .conflict
         case .unavailable, .timeout: .serviceUnavailable

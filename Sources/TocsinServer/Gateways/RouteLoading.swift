@@ -27,6 +27,20 @@ struct RouteLoading {
         warnings = shipped.problems
     }
 
+    /// What is wrong with the operator's file whatever the schema is.
+    static func problemsOfForm(_ path: String?) -> [String] {
+        guard let path else { return [] }
+        do throws(RouteProblems) {
+            let text = EmbeddedSchema.files.first { $0.name == shippedFile }?.text ?? ""
+            let shipped = RouteReading(text, file: shippedFile) { _ in [] }
+            let own = RouteReading(try contents(of: path), file: path, searches: shipped.searches) { _ in [] }
+            guard own.problems.isEmpty else { throw RouteProblems(problems: own.problems) }
+            return []
+        } catch {
+            return [error.description]
+        }
+    }
+
     private static func faults(of text: String, _ executor: ResponseExecutor) -> [String] {
         do throws(RequestErrors) {
             try executor.check(DocumentText(text))

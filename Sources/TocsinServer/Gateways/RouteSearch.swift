@@ -1,6 +1,7 @@
 import GraphQL
 import HTTPTypes
 import JSON
+import TocsinCore
 
 /// How what a client calls a thing becomes its id: queries asked in turn until one
 /// of them finds something.
@@ -12,6 +13,8 @@ struct RouteSearch: Sendable {
         let variable: String
         /// Where the data has what was looked for; lists on the way give all of their items.
         let path: [String]
+        /// The field beside it that says whose it is; nil where nobody's comes first.
+        let owner: String?
         /// Words that do not begin so are not asked for.
         let prefix: String
     }
@@ -20,7 +23,7 @@ struct RouteSearch: Sendable {
     /// What is wrong with steps that the schema leaves no room for, which are left out.
     let faults: [String]
 
-    private static let members: Set<String> = ["document", "at", "prefix"]
+    private static let members: Set<String> = ["document", "at", "owner", "prefix"]
     private static let maximumSteps = 8
 
     /// Reads a list of steps; `check` says what is wrong with a document.
@@ -53,14 +56,35 @@ struct RouteSearch: Sendable {
         guard let at = members["at"]?.stringValue, case .placeholder(.data(let path)) = try RouteTemplate(.string(at))
         else { throw RouteProblem("a step's \"at\" must be one placeholder of its data, like {getTopic.id}") }
         if let problem = document.problem(with: .data(path), list: nil) { throw RouteProblem(problem) }
+        let owner = try Self.owner(members["owner"], beside: path, in: document)
         guard let prefix = (members["prefix"] ?? "").stringValue else {
             throw RouteProblem("a step's \"prefix\" must be a text")
         }
-        return Step(document: text, variable: variable, path: path, prefix: prefix)
+        return Step(document: text, variable: variable, path: path, owner: owner, prefix: prefix)
+    }
+
+    private static func owner(
+        _ value: JSONValue?,
+        beside path: [String],
+        in document: RouteDocument
+    ) throws(RouteProblem) -> String? {
+        guard let value else { return nil }
+        guard let text = value.stringValue, case .placeholder(.data(let owner)) = try RouteTemplate(.string(text)),
+            owner.dropLast() == path.dropLast(), let field = owner.last
+        else { throw RouteProblem("a step's \"owner\" must be one placeholder beside that of \"at\"") }
+        if let problem = document.problem(with: .data(owner), list: nil) { throw RouteProblem(problem) }
+        return field
     }
 
     /// What the word stands for; nil when nothing is found, or nothing that the caller may see.
-    func result(for word: String, called name: String, run: Route.Run) async throws(RouteFault) -> JSONValue? {
+    ///
+    /// What is the caller's own comes before what others share with them under the same name.
+    func result(
+        for word: String,
+        called name: String,
+        caller: Identity,
+        run: Route.Run
+    ) async throws(RouteFault) -> JSONValue? {
         for step in steps where word.hasPrefix(step.prefix) {
             let data: JSONValue
             do throws(RouteFault) {
@@ -70,7 +94,7 @@ struct RouteSearch: Sendable {
                 guard error.status.code < 429 else { throw error }
                 continue
             }
-            let found = Set(Self.values(at: step.path[...], in: data))
+            let found = step.found(in: data, for: caller)
             guard found.count <= 1 else {
                 throw .badInput("\"\(name)\" names several that are called so. Send the id of one of them.")
             }
@@ -79,9 +103,20 @@ struct RouteSearch: Sendable {
         return nil
     }
 
-    private static func values(at path: ArraySlice<String>, in value: JSONValue) -> [JSONValue] {
+    fileprivate static func values(at path: ArraySlice<String>, in value: JSONValue) -> [JSONValue] {
         if let items = value.arrayValue { return items.flatMap { values(at: path, in: $0) } }
         guard let key = path.first else { return value.isNull ? [] : [value] }
         return value[key].map { values(at: path.dropFirst(), in: $0) } ?? []
+    }
+}
+
+extension RouteSearch.Step {
+    /// What was found, each once: of several the caller's own, if there are any.
+    fileprivate func found(in data: JSONValue, for caller: Identity) -> Set<JSONValue> {
+        let all = Set(RouteSearch.values(at: path[...], in: data))
+        guard all.count > 1, let owner, let field = path.last else { return all }
+        let items = RouteSearch.values(at: path.dropLast(), in: data)
+        let own = items.filter { $0[owner]?.stringValue == caller.username }.compactMap { $0[field] }
+        return own.isEmpty ? all : Set(own)
     }
 }

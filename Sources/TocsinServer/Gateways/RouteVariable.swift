@@ -1,5 +1,6 @@
 import GraphQL
 import JSON
+import TocsinCore
 
 /// How one variable of a route's document gets its value.
 struct RouteVariable: Sendable {
@@ -29,13 +30,13 @@ struct RouteVariable: Sendable {
     }
 
     /// The value that a request gives; nil when it gives none and none is needed.
-    func value(in given: RouteInput, run: Route.Run) async throws(RouteFault) -> JSONValue? {
+    func value(in given: RouteInput, caller: Identity, run: Route.Run) async throws(RouteFault) -> JSONValue? {
         var found: (name: String, value: JSONValue)?
         for name in names {
             guard let raw = given.members[name], !raw.isNull, takes(raw) else { continue }
             // One that says the same again needs no second search.
             if let found, given.members[found.name] == raw { continue }
-            let value = try await value(of: raw, called: name, isText: given.isText, run: run)
+            let value = try await value(of: raw, called: name, isText: given.isText, caller: caller, run: run)
             if let found, found.value != value {
                 throw .badInput("\"\(found.name)\" and \"\(name)\" disagree. Send one of them.")
             }
@@ -54,6 +55,7 @@ struct RouteVariable: Sendable {
         of raw: JSONValue,
         called name: String,
         isText: Bool,
+        caller: Identity,
         run: Route.Run
     ) async throws(RouteFault) -> JSONValue {
         // A word may mean what is no text, such as true.
@@ -62,7 +64,7 @@ struct RouteVariable: Sendable {
         }
         let value = try converted(raw, of: name, isText: isText)
         guard case .string(let word) = value, let search else { return value }
-        return try await search.result(for: word, called: name, run: run) ?? value
+        return try await search.result(for: word, called: name, caller: caller, run: run) ?? value
     }
 
     private var missing: String {

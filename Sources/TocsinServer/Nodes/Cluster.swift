@@ -1,5 +1,6 @@
 import JSON
 import Logging
+import Metrics
 import TocsinAPI
 import TocsinCore
 import TocsinStore
@@ -11,13 +12,15 @@ final class Cluster: Sendable {
     private let reader: JournalReader
     private let doorbell: (any Doorbell)?
     private let registry: NodeRegistry
+    private let peers = Gauge()
 
     /// nil where the database is this node's alone.
     init?(_ process: ProcessPart, store: StorePart, feed: LiveFeed, models: [ModelType]) throws(StartError) {
         guard let node = process.node else { return nil }
-        let (hub, deliveries, time, logger) = (store.hub, store.listeners, node.time, process.logger)
+        let (hub, deliveries, time, logger) = (store.hub, store.listeners, node.time, process.log.logger(.nodes))
         self.node = node
         registry = NodeRegistry(node, serverKey: process.serverKey, store: store, logger: logger)
+        let peers = peers
         let doorbell = try process.settings.server.doorbell.connection(process.settings, instance: node.instance)
         self.doorbell = doorbell
         reader = JournalReader(
@@ -30,23 +33,31 @@ final class Cluster: Sendable {
                 isAnybodyHere: { feed.isListenedTo || feed.goesByGrants },
                 publish: hub.publish,
                 lost: {
-                    logger.warning("what other nodes committed may have been missed; subscribers are asked to resume")
+                    logger.warning(
+                        "what other nodes committed may have been missed; subscribers are asked to resume",
+                        metadata: ["event": "journal_gap"]
+                    )
                     feed.loseTrack()
                 },
                 measured: time.note,
                 failed: { error in
                     if let error {
-                        logger.error("the journal cannot be read; trying again", metadata: ["reason": "\(error)"])
+                        logger.error(
+                            "the journal cannot be read; trying again",
+                            metadata: ["event": "journal_unread", "reason": "\(error)"]
+                        )
                     } else {
-                        logger.notice("the journal is read again")
+                        logger.notice("the journal is read again", metadata: ["event": "journal_read_again"])
                     }
                 },
                 peers: { others in
                     deliveries.note(elsewhere: others.wantDeliveries)
                     doorbell?.note(othersLive: others.areThere)
+                    peers.set(others.count)
                 }
             )
         )
+        process.metrics.add(self)
         let reader = reader
         feed.whenListenedTo { reader.ring() }
         node.signal.connect { haste in
@@ -77,8 +88,8 @@ final class Cluster: Sendable {
     }
 
     /// What this node does for all while it has its turn at it.
-    func lease(_ name: String) -> LeaderLease {
-        LeaderLease(name: name, node: node.instance, store: registry.store, time: node.time)
+    func lease(_ duty: Duty, held: Gauge) -> LeaderLease {
+        LeaderLease(name: duty.rawValue, node: node.instance, store: registry.store, time: node.time, held: held)
     }
 
     /// Ends hearing; the registry says that this node has gone.
@@ -103,5 +114,46 @@ final class Cluster: Sendable {
             report.append(("doorbell", "off"))
         }
         return report
+    }
+}
+
+extension Cluster: MetricSource {
+    private enum Direction: String, MetricLabel {
+        static let labelName = "direction"
+        case sent, heard
+    }
+
+    /// A lag counts for so long after the look that found it.
+    private static let lagSeconds = 15.0
+
+    var families: [MetricFamily] {
+        let rings = doorbell?.state
+        return [
+            .gauge("tocsin_node_peers", "Other nodes that have been heard of lately", peers.value),
+            .gauge("tocsin_journal_lag_seconds", "How late this node hears what others commit", lagSeconds),
+            MetricFamily(
+                .counter,
+                "tocsin_doorbell_rings_total",
+                "Rings by which nodes wake each other",
+                Direction.allCases.map { direction in
+                    let count = direction == .sent ? rings?.sent : rings?.heard
+                    return MetricSample(labels: direction.labels, .integer(count ?? 0))
+                }
+            ),
+            .gauge(
+                "tocsin_clock_offset_seconds",
+                "How far the database's clock is ahead of this node's",
+                Double(node.time.difference) / 1000
+            ),
+        ]
+    }
+
+    /// Since the last look, or as old as what was found lately.
+    private var lagSeconds: Double? {
+        let (status, now) = (reader.status, node.time.now())
+        guard let lookedAt = status.lookedAt else { return nil }
+        let found = status.foundAt.map { $0.adding(seconds: Self.lagSeconds) > now } ?? false
+        let lag = max(now.milliseconds - lookedAt.milliseconds, found ? status.lagMilliseconds : 0)
+        return Double(max(0, lag)) / 1000
     }
 }

@@ -27,8 +27,9 @@ struct JournalReaper: Sendable {
 
     /// Runs every half minute.
     var task: PeriodicTask {
-        PeriodicTask(everySeconds: 30, failure: "the journal could not be shortened") { () async throws(ServiceError) in
-            _ = try await runOnce()
+        PeriodicTask(.journal, everySeconds: 30, failure: "the journal could not be shortened") {
+            () async throws(ServiceError) in
+            try await runOnce()
         }
     }
 }

@@ -1,3 +1,4 @@
+import Metrics
 import TocsinCore
 
 /// What one node at a time does for all: it holds a lease in the database while it does it.
@@ -6,6 +7,8 @@ struct LeaderLease: Sendable {
     let node: String
     let store: any Store
     let time: any TimeSource
+    /// 1 while this node holds it.
+    let held: Gauge
 
     /// How long the others wait for a node that has died.
     var leaseSeconds = 45.0
@@ -18,11 +21,13 @@ struct LeaderLease: Sendable {
     func run(_ job: @escaping @Sendable () async -> Void) async {
         while !Task.isCancelled {
             if await take() == true {
+                held.set(1)
                 await withDiscardingTaskGroup { group in
                     group.addTask { await job() }
                     await hold()
                     group.cancelAll()
                 }
+                held.set(0)
             }
             await rest()
         }

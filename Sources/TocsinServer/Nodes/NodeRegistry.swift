@@ -38,7 +38,10 @@ struct NodeRegistry: Sendable {
         do {
             others = try await store.read { reader throws(StoreError) in try reader.nodes(seenSince: since) }
         } catch {
-            return logger.debug("other nodes cannot be asked for", metadata: ["reason": "\(error)"])
+            return logger.debug(
+                "other nodes cannot be asked for",
+                metadata: ["event": "nodes_unread", "reason": "\(error)"]
+            )
         }
         if let other = others.first(where: { $0.keyMark != entry.keyMark }) {
             throw StartError(
@@ -50,7 +53,7 @@ struct NodeRegistry: Sendable {
         if others.contains(where: { $0.name == entry.name }) {
             logger.warning(
                 "another node has this one's name, or had it shortly ago",
-                metadata: ["name": "\(entry.name)"]
+                metadata: ["event": "node_name_taken", "name": "\(entry.name)"]
             )
         }
         await say(wantsDeliveries: listeners.isAnybodyHere)
@@ -77,7 +80,10 @@ struct NodeRegistry: Sendable {
         do {
             try await store.write { writer throws(StoreError) in try writer.removeNode(instance: instance) }
         } catch {
-            logger.debug("the node could not sign off", metadata: ["reason": "\(error)"])
+            logger.debug(
+                "the node could not sign off",
+                metadata: ["event": "node_not_signed_off", "reason": "\(error)"]
+            )
         }
     }
 
@@ -89,7 +95,10 @@ struct NodeRegistry: Sendable {
         do {
             try await store.write { writer throws(StoreError) in try writer.save(current) }
         } catch {
-            logger.debug("the node could not be entered", metadata: ["reason": "\(error)"])
+            logger.debug(
+                "the node could not be entered",
+                metadata: ["event": "node_not_entered", "reason": "\(error)"]
+            )
         }
     }
 }

@@ -100,10 +100,28 @@ final class CurlTransfer: @unchecked Sendable {
     func answer(_ outcome: CURLcode) -> OutgoingAnswer {
         guard outcome == CURLE_OK, let handle else {
             if isTooLarge { return .failed(reason: "the answer is larger than \(request.maximumBodyBytes) bytes") }
-            let detail = String(cString: reason)
-            return .failed(reason: detail.isEmpty ? String(cString: curl_easy_strerror(outcome)) : detail)
+            return .failed(reason: Self.words(outcome) ?? libraryWords(outcome))
         }
         return .response(status: tocsin_curl_status(handle), headers: headers, body: body)
+    }
+
+    /// What people are told of the failures that they meet; nil for the rest.
+    private static func words(_ outcome: CURLcode) -> String? {
+        switch outcome {
+        case CURLE_COULDNT_RESOLVE_HOST: "the host's name is not known"
+        case CURLE_COULDNT_CONNECT: "nothing listens there, or there is no way to it"
+        case CURLE_OPERATION_TIMEDOUT: "it did not answer in time"
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR: "it ended the connection without an answer"
+        case CURLE_PEER_FAILED_VERIFICATION: "its certificate is not trusted, or is for another host"
+        case CURLE_SSL_CONNECT_ERROR: "TLS could not be agreed on; does it speak TLS at this port?"
+        case CURLE_SSL_CACERT_BADFILE: "the file of authorities (TOCSIN_PUSH_CA_FILE) cannot be used"
+        default: nil
+        }
+    }
+
+    private func libraryWords(_ outcome: CURLcode) -> String {
+        let detail = String(cString: reason)
+        return detail.isEmpty ? String(cString: curl_easy_strerror(outcome)) : detail
     }
 
     private func receivers(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {

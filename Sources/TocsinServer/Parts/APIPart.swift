@@ -7,7 +7,11 @@ struct APIPart: Sendable {
     let feed: LiveFeed
 
     init(_ process: ProcessPart, store: StorePart, push: PushPart, signIn: SignInPart, declarations: Declarations) {
-        let report = FailureReport(logger: process.logger, identifiers: process.identifiers, time: process.time)
+        let report = FailureReport(
+            logger: process.log.logger(.api),
+            identifiers: process.identifiers,
+            time: process.time
+        )
         services = Services(
             environment: store.environment,
             schema: declarations.schema,
@@ -25,5 +29,6 @@ struct APIPart: Sendable {
             time: store.environment.time,
             listeners: store.listeners
         )
+        process.metrics.add(feed.metrics)
     }
 }

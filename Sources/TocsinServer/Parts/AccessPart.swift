@@ -12,11 +12,16 @@ struct AccessPart: Sendable {
     let revoked = RevocationList()
     let revocations: RevocationWatch
     private let time: any TimeSource
+    private let jobs: JobMetrics
     private let logger: Logger
+    private let keySource: ProviderKeySource
+    private let providers: ProviderSessions?
 
     init(_ process: ProcessPart, store: StorePart, signIn: SignInPart, schema: APISchema) throws(StartError) {
         let time = process.time
-        (self.time, logger) = (time, process.logger)
+        (self.time, jobs, providers) = (time, process.metrics.jobs, signIn.providers)
+        logger = process.log.logger(.signIn)
+        keySource = ProviderKeySource(http: process.http, time: time, metrics: process.metrics.auth)
         let userFacts = UserFactsKeeper(
             store: store.store,
             time: time,
@@ -28,14 +33,15 @@ struct AccessPart: Sendable {
         )
         let authenticator = TokenAuthenticator(
             local: LocalTokens(process.serverKey),
-            external: try Self.externalTokens(process.settings.signIn, http: process.http, time: time)
+            external: try keySource.externalTokens(process.settings.signIn)
                 ?? Self.externalTokens(of: signIn.providers),
             store: store.store,
             time: time,
             uses: tokenUses,
             noted: userFacts.note,
             sessionUsed: signIn.used,
-            claimedGroups: store.environment.claimedGroups
+            claimedGroups: store.environment.claimedGroups,
+            metrics: process.metrics.auth
         )
         (self.userFacts, self.authenticator) = (userFacts, authenticator)
         let revoked = revoked
@@ -52,31 +58,25 @@ struct AccessPart: Sendable {
             hub: store.hub,
             time: time,
             isTold: process.node != nil,
-            logger: process.logger
+            logger: logger
         )
     }
 
     /// Writes when tokens were last used, once a minute, until it is cancelled.
     func noteUses(_ store: any Store) async {
         let task = tokenUses.task(store)
-        await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+        await task.run(by: time, counting: jobs) {
+            logger.error("\(task.failure)", metadata: ["event": "token_uses_unwritten", "reason": "\($0)"])
+        }
     }
 
-    /// nil where people sign in by the server's own tokens alone.
-    private static func externalTokens(
-        _ signIn: Settings.SignIn,
-        http: any OutgoingHTTP,
-        time: any TimeSource
-    ) throws(StartError) -> ExternalTokens? {
-        guard let issuer = signIn.issuer else { return nil }
-        return ExternalTokens(
-            issuer: issuer,
-            audiences: Set(signIn.audiences),
-            keys: try keySource(signIn, http: http, time: time),
-            provider: signIn.provider == "oidc" ? .oidc : .userPools,
-            usernameClaims: signIn.usernameClaims,
-            claimedGroups: signIn.claimedGroups
-        )
+    /// Other keys for the sign-in provider's tokens; nothing is changed until the step is run.
+    func reloading(_ signIn: Settings.SignIn) throws(StartError) -> ReloadStep {
+        let external = try keySource.externalTokens(signIn)
+        return { [authenticator, providers] in
+            // Those of a provider follow its settings, which have changed by now.
+            authenticator.replaceExternal(with: external ?? Self.externalTokens(of: providers))
+        }
     }
 
     /// Tokens of the first sign-in provider, which is the user pool where nothing else is.
@@ -87,24 +87,5 @@ struct AccessPart: Sendable {
             audiences: [first.provider.clientID],
             keys: .discovered(first.discovery)
         )
-    }
-
-    private static func keySource(
-        _ signIn: Settings.SignIn,
-        http: any OutgoingHTTP,
-        time: any TimeSource
-    ) throws(StartError) -> KeySource {
-        do {
-            if let secret = signIn.hs256Secret { return .secret(try HMACKey(secret: Array(secret.contents.utf8))) }
-            if let json = signIn.jwks { return .fixed(try KeySet(json: json)) }
-        } catch {
-            throw StartError(error.description)
-        }
-        guard let url = signIn.jwksURL else {
-            throw StartError(
-                "External sign-in needs keys: set TOCSIN_JWKS_URL, TOCSIN_JWKS_FILE or TOCSIN_JWT_HS256_SECRET."
-            )
-        }
-        return .remote(RemoteKeySet(url: url, http: http, time: time))
     }
 }

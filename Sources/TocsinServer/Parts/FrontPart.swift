@@ -1,5 +1,5 @@
 import GraphQLTransport
-import Logging
+import Metrics
 import TocsinAPI
 import TocsinCore
 import TocsinHTTP
@@ -8,8 +8,12 @@ import TocsinHTTP
 struct FrontPart: Sendable {
     let health: Health
     let server: HTTPServer<TocsinGraphQL>
+    let metrics: ServerMetrics
+    private let service: TocsinGraphQL
+    private let rates: RequestRates
+    /// Paths that no settings change.
+    private let ownRoutes: [HTTPRoute]
     private let settings: Settings.Server
-    private let logger: Logger
 
     init(
         _ process: ProcessPart,
@@ -20,11 +24,20 @@ struct FrontPart: Sendable {
         api: APIPart,
         cluster: Cluster?,
         declarations: Declarations,
-        refusedTokens: RefusedTokens
+        refusedTokens: RefusedTokens,
+        stalls: StallWatch,
+        sockets: ActivatedSockets
     ) {
         let (limits, time) = (process.settings.limits, process.time)
-        (settings, logger) = (process.settings.server, process.logger)
-        health = Health(store: store.store, providers: push.providers, cluster: cluster)
+        settings = process.settings.server
+        health = Health(store: store.store, providers: { push.configured }, cluster: cluster, stalls: stalls)
+        metrics = ServerMetrics(process, health: health)
+        let rates = RequestRates(
+            perSecond: limits.ratePerSecond,
+            burst: limits.rateBurst,
+            time: time,
+            refused: process.metrics.auth?.limited[.owner]
+        )
         let service = TocsinGraphQL(
             executor: declarations.executor,
             feed: api.feed,
@@ -34,27 +47,38 @@ struct FrontPart: Sendable {
             revoked: access.revoked,
             settle: cluster?.settle,
             documents: declarations.documents,
-            rates: RequestRates(perSecond: limits.ratePerSecond, burst: limits.rateBurst, time: time),
+            rates: rates,
             refusedTokens: refusedTokens
         )
         var front = process.settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         front.cookies = signIn.cookies
+        front.requestIDPrefix = process.identifiers.makeID().suffix(6) + "-"
+        (front.metrics, front.loopLag) = (process.metrics.http, process.metrics.loopLag)
+        front.listeningSocket = sockets.take(name: "http")
         let auth = AuthPaths(
             signIn: signIn,
             authenticator: access.authenticator,
             report: api.services.report,
             time: time
         )
-        let routes = gateway.httpRoutes + ClientFiles.routes + auth.routes
+        ownRoutes =
+            ClientFiles.routes.map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
+            + process.metrics.routes(for: service)
+        (self.service, self.rates) = (service, rates)
+        let routes = gateway.httpRoutes.map { $0.labelled(.rest) } + ownRoutes
         let server: HTTPServer<TocsinGraphQL> = HTTPServer(
             HTTPServer.Content(service: service, health: health, routes: routes),
             settings: front,
-            logger: logger,
+            logger: process.logger,
             now: { time.now().milliseconds }
         )
         self.server = server
+        process.metrics.add(metrics)
+        process.metrics.add(CertificateMetrics { server.certificateEnd })
+        process.metrics.add(service)
+        process.metrics.add(server.sockets)
         // Told again once the list knows of it: what comes before finds nobody.
         store.hub.add(hearing: .accessEnded) { _ in server.accessHasEnded() }
     }
@@ -64,32 +88,36 @@ struct FrontPart: Sendable {
         do {
             let address = try await server.start()
             let scheme = settings.tlsCertificatePath == nil ? "http" : "https"
+            if settings.socketPath != nil { return Settings.socketPrefix + address.host }
             let host = address.host.contains(":") ? "[\(address.host)]" : address.host
-            return "\(scheme)://\(host):\(address.port)"
+            return "\(scheme)://\(host):\(address.port)\(settings.basePath)"
         } catch {
             throw StartError(error.description)
         }
     }
 
-    /// Takes the files of TLS anew, all or nothing.
-    func reload() {
-        guard let key = settings.tlsKeyPath else {
-            return logger.notice("nothing to reload: the server speaks no TLS; other settings need a restart")
-        }
+    /// Certificate, origins, proxies, routes, documents and rates as settings and files are now;
+    /// nothing is changed until the step is run.
+    func reloading(_ settings: Settings, _ declarations: Declarations) throws(StartError) -> ReloadStep {
+        let (front, routes) = surface(settings, declarations.routes)
+        let change: HTTPServerChange
         do throws(HTTPServerError) {
-            try server.reloadTLS()
-            logger.notice(
-                "the TLS certificate and key were reloaded",
-                metadata: ["certificate": "\(settings.tlsCertificatePath ?? "")"]
-            )
+            change = try server.change(to: front, routes: routes)
         } catch {
-            logger.error(
-                "the TLS certificate and key could not be reloaded; those of before stay in use",
-                metadata: ["reason": "\(error)"]
-            )
+            throw StartError(error.description)
         }
-        if SettingsFiles.system(environment: [:]).isOpenToOthers(key) {
-            logger.warning("\(SettingsFiles.openFileSentence(key, name: "TOCSIN_TLS_KEY"))")
+        return { [server, service, rates] in
+            server.apply(change)
+            service.documents.replace(with: declarations.documents)
+            rates.set(perSecond: settings.limits.ratePerSecond, burst: settings.limits.rateBurst)
         }
+    }
+
+    /// The front's settings, and all its paths beside GraphQL's.
+    private func surface(_ settings: Settings, _ routes: [Route]) -> (HTTPServerSettings, [HTTPRoute]) {
+        var front = settings.ofHTTPServer
+        let gateway = Gateway(service: service, routes: routes, limits: front.request.json)
+        front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
+        return (front, gateway.httpRoutes.map { $0.labelled(.rest) } + ownRoutes)
     }
 }

@@ -1,4 +1,5 @@
 import Logging
+import TocsinAPI
 import TocsinAuth
 import TocsinCore
 import TocsinStore
@@ -11,6 +12,8 @@ struct ProcessPart: Sendable {
     let node: NodeIdentity?
     let time: any TimeSource
     let identifiers: SystemIdentifiers
+    let log: ServerLog
+    /// The log of the server as a whole.
     let logger: Logger
     let data: DataAccess
     let serverKey: ServerKey
@@ -18,37 +21,48 @@ struct ProcessPart: Sendable {
     let sealer: KeySealer
     /// Makes ordinary outgoing calls.
     let http: CurlClient
+    let metrics: MetricsPart
 
     /// Begins the log and reads or makes the server's key; nothing of the data is opened.
-    init(_ settings: Settings, log: LogOutput) throws(StartError) {
+    ///
+    /// The warnings are of the settings.
+    init(_ settings: Settings, log destination: LogDestination, warnings: [String]) throws(StartError) {
         self.settings = settings
         let ownTime = SystemTime()
         node = NodeIdentity(settings, database: DataAccess(settings).database, time: ownTime)
         let time: any TimeSource = node?.time ?? ownTime
         self.time = time
         identifiers = SystemIdentifiers(time: time)
-        let logger = Logger(label: "tocsin") { _ in
-            JSONLogHandler(
-                level: Logger.Level(rawValue: settings.server.logLevel) ?? .info,
-                time: time,
-                output: log
-            )
+        log = ServerLog(Logger.Level(rawValue: settings.server.logLevel) ?? .info, time: time, to: destination)
+        logger = log.logger(.server)
+        let storeLogger = log.logger(.store)
+        data = DataAccess(settings) { ConnectionLog.write($0, to: storeLogger) }
+        for warning in warnings {
+            logger.warning("look at a setting", metadata: ["event": "setting_warning", "reason": "\(warning)"])
         }
-        self.logger = logger
-        data = DataAccess(settings) { ConnectionLog.write($0, to: logger) }
         logger.info(
             "starting",
             metadata: [
-                "node": "\(settings.server.nodeName)", "ios_enabled": "\(settings.pushesToApple)",
-                "android_enabled": "\(settings.pushesToGoogle)",
+                "event": "starting", "version": "\(ServerInfo.version)",
+                "ios_enabled": .stringConvertible(settings.pushesToApple),
+                "android_enabled": .stringConvertible(settings.pushesToGoogle),
             ]
         )
         ProcessLimits.giveBackLargeBlocks()
-        if let lack = ProcessLimits.raiseOpenFiles(for: settings.limits.connections) { logger.warning("\(lack)") }
+        if let lack = ProcessLimits.raiseOpenFiles(for: settings.limits.connections) {
+            logger.warning("\(lack)", metadata: ["event": "open_files_low"])
+        }
         serverKey = try data.serverKey()
         sealer = KeySealer(serverKey)
+        metrics = MetricsPart(settings, time: time)
+        metrics.add(log)
         http = CurlClient(caFile: settings.push.caPath)
     }
+}
+
+extension Settings.Server {
+    /// `logLevel` as the log takes it.
+    var level: Logger.Level { Logger.Level(rawValue: logLevel) ?? .info }
 }
 
 extension Settings {

@@ -1,9 +1,11 @@
 import Logging
+import Metrics
 import NIOCore
 import NIOPosix
 import TocsinAPI
 import TocsinAuth
 import TocsinCore
+import TocsinHTTP
 import TocsinHTTP2
 import TocsinPush
 
@@ -13,16 +15,23 @@ struct PushPart: Sendable {
     let outbox: OutboxWorker
     let webhooks: WebhookWorker
     let categories: [NotificationCategory]
-    /// Every provider there is, and whether it has credentials.
-    let providers: [(name: String, isConfigured: Bool)]
+    private let process: ProcessPart
+    private let providers: Reloadable<PushProviders>
+    private let tokens: APNsTokenSources
+    private let metrics: PushMetrics
     private let transport: HTTP2Transport
     private let loops: MultiThreadedEventLoopGroup
+    /// Of the event loop that sends.
+    let pulse: LoopPulse
 
     init(_ process: ProcessPart, store: StorePart, schema: APISchema) throws(StartError) {
-        let (settings, http, logger) = (process.settings, process.http, process.logger)
+        let (settings, http, logger) = (process.settings, process.http, process.log.logger(.push))
+        let webhookLogger = process.log.logger(.webhooks)
         let reading = try Declarations.categories(path: settings.server.categoriesPath)
         categories = reading.categories
         loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        pulse = LoopPulse(loops.any())
+        process.metrics.loopLag.watch(loops.makeIterator(), as: "push")
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
             transportSettings.maximumConnections = settings.push.connections
@@ -30,9 +39,19 @@ struct PushPart: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        var apps = PushApps(settings: settings, transport: transport, http: http, time: process.time)
+        let metrics = PushMetrics()
+        (self.process, self.metrics) = (process, metrics)
+        tokens = APNsTokenSources(time: process.time, metrics: metrics)
+        let apps = PushApps(
+            settings: settings,
+            transport: transport,
+            http: http,
+            time: process.time,
+            tokens: tokens,
+            metrics: metrics
+        )
         let providers = try apps.providers()
-        self.providers = PushService.allCases.map { ($0.rawValue, providers.has($0)) }
+        self.providers = Reloadable(providers)
         var outboxSettings = settings.ofOutbox
         outboxSettings.listeners = store.listeners
         outboxSettings.node = process.node?.instance ?? settings.server.nodeName
@@ -42,8 +61,9 @@ struct PushPart: Sendable {
             messages: schema.messages,
             topics: schema.topics,
             settings: outboxSettings,
-            content: Self.content(process, reading),
+            content: Self.content(settings, process.sealer, reading),
             tokenHash: Self.tokenHash(process),
+            metrics: metrics,
             report: { PushLog.write($0, to: logger) }
         )
         let webhooks = WebhookWorker(
@@ -51,11 +71,52 @@ struct PushPart: Sendable {
             environment: store.environment,
             http: http,
             policy: outboxSettings.retry,
-            report: { PushLog.write($0, to: logger) }
+            metrics: metrics,
+            report: { PushLog.write($0, to: webhookLogger) }
         )
         (self.outbox, self.webhooks) = (outbox, webhooks)
+        process.metrics.add(outbox)
+        process.metrics.add(transport)
+        let (backlog, time) = (BacklogMetrics(), process.time)
+        process.metrics.refresh?.add { reader throws(StoreError) in try backlog.families(reader, at: time.now()) }
         store.hub.add(hearing: [.outboxFilled, .deviceEnded, .pushesUnwanted]) { Self.tell(outbox, of: $0) }
         store.hub.add(hearing: .webhooksFilled) { _ in webhooks.wake() }
+    }
+
+    /// Every provider there is, and whether it has credentials.
+    var configured: [(name: String, isConfigured: Bool)] {
+        let providers = providers.value
+        return PushService.allCases.map { ($0.rawValue, providers.has($0)) }
+    }
+
+    /// Credentials, Google's quota and the content of pushes; nothing is changed until the step is
+    /// run.
+    ///
+    /// New credentials open new connections. A key that is known keeps its provider token, since
+    /// Apple refuses a second one within 20 minutes.
+    func reloading(
+        _ settings: Settings,
+        from old: Settings,
+        _ reading: CategoryReading
+    ) throws(StartError) -> ReloadStep {
+        var changed: PushProviders?
+        if settings.pushCredentials != old.pushCredentials {
+            let apps = PushApps(
+                settings: settings,
+                transport: transport,
+                http: process.http,
+                time: process.time,
+                tokens: tokens,
+                metrics: metrics
+            )
+            changed = try apps.providers()
+        }
+        let content = Self.content(settings, process.sealer, reading)
+        return { [outbox, providers, transport, changed] in
+            if let changed { providers.replace(with: changed) }
+            outbox.replace(providers.value, content: content, fcmPerMinute: settings.push.fcmPerMinute)
+            if changed != nil { transport.renew() }
+        }
     }
 
     /// What explanations of deliveries ask.
@@ -68,8 +129,12 @@ struct PushPart: Sendable {
     }
 
     /// What pushes show beside the message itself.
-    private static func content(_ process: ProcessPart, _ reading: CategoryReading) -> PushContent {
-        let (push, sealer) = (process.settings.push, process.sealer)
+    private static func content(
+        _ settings: Settings,
+        _ sealer: KeySealer,
+        _ reading: CategoryReading
+    ) -> PushContent {
+        let push = settings.push
         var content = PushContent(
             categories: reading.categories,
             states: reading.states,
@@ -81,9 +146,9 @@ struct PushPart: Sendable {
     }
 
     /// The hash by which the log names a token, the same on all nodes and after a restart; nil
-    /// where nobody asks for a line a delivery, or the log would drop it.
+    /// where nobody asks for a line a delivery.
     private static func tokenHash(_ process: ProcessPart) -> (@Sendable (String) -> String)? {
-        guard process.settings.server.logsDeliveries, process.logger.logLevel <= .debug else { return nil }
+        guard process.settings.server.logsDeliveries else { return nil }
         let key = process.serverKey.derived(for: .tokenHashes)
         return { token in
             String(Digest.hmacSHA256(Array(token.utf8), key: key).hexadecimal.prefix(16))
@@ -106,6 +171,13 @@ struct PushPart: Sendable {
 }
 
 extension Settings {
+    /// What the providers are made from.
+    fileprivate var pushCredentials: Settings {
+        var credentials = Settings()
+        (credentials.apns, credentials.fcm, credentials.webPush, credentials.apps) = (apns, fcm, webPush, apps)
+        return credentials
+    }
+
     fileprivate var ofOutbox: OutboxSettings {
         var outbox = OutboxSettings()
         outbox.leaseSeconds = push.leaseSeconds

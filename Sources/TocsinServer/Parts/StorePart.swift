@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import TocsinAPI
 import TocsinAuth
 import TocsinCore
@@ -10,18 +11,27 @@ struct StorePart: Sendable {
     let store: SQLStore
     let hub = EventHub()
     let listeners = DeliveryListeners()
-    let webhooks: [Webhook]
+    /// Counts what this node commits.
+    let commits: CommitMetrics
+    let webhooks: Reloadable<[Webhook]>
+    private let storage: OwnerStorage
     let environment: ServiceEnvironment
     private let models: [ModelType]
     private let preparation: Preparation
     private let isPrepared: Bool
     private let logger: Logger
 
-    init(_ process: ProcessPart, schema: APISchema) async throws(StartError) {
-        let (settings, time, logger) = (process.settings, process.time, process.logger)
+    init(_ process: ProcessPart, progress: StartProgress, schema: APISchema) async throws(StartError) {
+        let (settings, time, logger) = (process.settings, process.time, process.log.logger(.store))
         self.logger = logger
         models = schema.models
-        webhooks = try Self.webhooks(settings.webhooks)
+        let webhooks = Reloadable(try Self.webhooks(settings.webhooks))
+        let storage = OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
+        (self.webhooks, self.storage) = (webhooks, storage)
+        try process.data.makeFolder()
+        progress.enter("opening the database")
+        commits = CommitMetrics(topics: settings.server.metricsTopics)
+        let (commits, observe) = (commits, Self.observer(process, hub))
         store = try await process.data.openStore(
             role: .server,
             migrations: settings.server.migrates ? .apply : .require,
@@ -32,8 +42,15 @@ struct StorePart: Sendable {
                 identifiers: process.identifiers,
                 at: time.now()
             ),
-            diagnostics: { logger.error("the database failed", metadata: ["reason": "\($0)"]) },
-            observer: process.node?.observer(hub) ?? hub.publish
+            opening: { progress.enter($0) },
+            metrics: process.metrics.store,
+            diagnostics: {
+                logger.error("the database failed", metadata: ["event": "database_failed", "reason": "\($0)"])
+            },
+            observer: { events in
+                commits.note(events)
+                observe(events)
+            }
         )
         var environment = ServiceEnvironment(
             store: store,
@@ -42,11 +59,13 @@ struct StorePart: Sendable {
             limits: settings.limits.ofServices,
             models: settings.models,
             webPush: try settings.webPush.registrar(),
-            webhooks: webhooks.isEmpty ? nil : WebhookRegistry(webhooks: webhooks, identifiers: process.identifiers),
+            webhooks: webhooks.value.isEmpty
+                ? nil : WebhookRegistry(webhooks: webhooks, identifiers: process.identifiers),
             staleMerges: { Self.write($0, to: logger) },
             deliveryListeners: listeners,
-            storage: OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
+            storage: storage
         )
+        environment.metrics = commits
         environment.nodeName = settings.server.nodeName
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
@@ -57,7 +76,20 @@ struct StorePart: Sendable {
         environment.registrationProofs = Self.registrationProofs(process)
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
+        progress.enter("preparing the database")
         isPrepared = try await preparation.begin()
+        process.metrics.add(commits)
+        process.metrics.add(store)
+        process.metrics.add(process.data.database.metrics)
+        process.metrics.refresh?.connect(store)
+        process.metrics.refresh?.add { reader throws(StoreError) in
+            [.gauge("tocsin_sessions", "People's sessions that are good", try reader.sessionCount(at: time.now()))]
+        }
+    }
+
+    private static func observer(_ process: ProcessPart, _ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {
+        guard let node = process.node else { return { hub.publish($0) } }
+        return node.observer(hub)
     }
 
     /// Prepares the data if its database was away at the start; returns when that is done.
@@ -71,15 +103,30 @@ struct StorePart: Sendable {
         await TopicNameReport.write(store, to: logger)
     }
 
+    /// Quotas, webhooks and the key of browsers' pushes; nothing is changed until the step is run.
+    func reloading(_ settings: Settings) throws(StartError) -> ReloadStep {
+        let webhooks = try Self.webhooks(settings.webhooks)
+        let registrar = try settings.webPush.registrar()
+        return { [environment, storage, reloadable = self.webhooks] in
+            environment.reloadableLimits.replace(with: settings.limits.ofServices)
+            environment.reloadableWebPush.replace(with: registrar)
+            storage.setBound(bytes: settings.limits.storageBytesPerOwner)
+            reloadable.replace(with: webhooks)
+        }
+    }
+
     /// Measures what owners have stored, until it is cancelled.
     func measure() async {
         await environment.storage?.run(store, tables: models.map(\.table)) { [logger] in
-            logger.error("what an owner has stored could not be measured", metadata: ["reason": "\($0)"])
+            logger.error(
+                "what an owner has stored could not be measured",
+                metadata: ["event": "storage_unmeasured", "reason": "\($0)"]
+            )
         }
     }
 
     private static func registrationProofs(_ process: ProcessPart) -> RegistrationProofs {
-        let log = RefusedProofLog(logger: process.logger, time: process.time)
+        let log = RefusedProofLog(logger: process.log.logger(.signIn), time: process.time)
         return RegistrationProofs(
             mode: RegistrationProofs.Mode(rawValue: process.settings.signIn.registrationProof) ?? .off,
             serverName: process.settings.server.publicName ?? "",
@@ -93,8 +140,9 @@ struct StorePart: Sendable {
         logger.notice(
             "an update of another version was merged: fields that had a value keep it",
             metadata: [
-                "model": "\(merge.model)", "id": "\(merge.id)", "named": "\(merge.namedVersion)",
-                "stored": "\(merge.storedVersion)",
+                "event": "stale_update_merged", "model": "\(merge.model)", "record_id": "\(merge.id)",
+                "named_version": .stringConvertible(merge.namedVersion),
+                "stored_version": .stringConvertible(merge.storedVersion),
             ]
         )
     }

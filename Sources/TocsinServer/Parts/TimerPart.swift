@@ -1,4 +1,5 @@
 import Logging
+import Metrics
 import TocsinAPI
 import TocsinCore
 
@@ -10,26 +11,30 @@ struct TimerPart: Sendable {
     private let time: any TimeSource
     /// Held by the node whose turn it is; nil where there is only one node.
     private let lease: LeaderLease?
+    private let jobMetrics: JobMetrics
+    private let held: Gauge
     private let logger: Logger
     /// How long times wait for a node that has died, at most, but for a round and a look.
     private static let leaseSeconds = 6.0
     private static let roundSeconds = 2.0
 
     init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema, cluster: Cluster?) {
-        let logger = process.logger
+        let logger = process.log.logger(.jobs)
+        let held = process.metrics.duties[.timers]
+        self.held = held
         lease = cluster.map {
-            var lease = $0.lease("timers")
+            var lease = $0.lease(.timers, held: held)
             (lease.leaseSeconds, lease.roundSeconds) = (Self.leaseSeconds, Self.roundSeconds)
             return lease
         }
-        (time, self.logger) = (process.time, logger)
+        (time, jobMetrics, self.logger) = (process.time, process.metrics.jobs, logger)
         jobs = DailyJobs(environment: store.environment, jobs: process.settings.daily.jobs)
         let scheduled = ScheduledMessageEffect(api.services.scheduledMessages) { message in
             logger.warning(
                 "a scheduled message was ended",
                 metadata: [
-                    "id": "\(message.id)", "owner": "\(message.owner.text)",
-                    "reason": "\(message.disabledReason ?? "")",
+                    "event": "scheduled_message_ended", "schedule_id": "\(message.id)",
+                    "user": "\(message.owner.text)", "reason": "\(message.disabledReason ?? "")",
                 ]
             )
         }
@@ -59,7 +64,8 @@ struct TimerPart: Sendable {
             logger.error(
                 "a timer could not be fired; trying again",
                 metadata: [
-                    "kind": "\(timer.kind.rawValue)", "subject": "\(timer.subject)", "attempt": "\(timer.attempts + 1)",
+                    "event": "timer_failed", "kind": "\(timer.kind.rawValue)", "subject": "\(timer.subject)",
+                    "attempts": .stringConvertible(timer.attempts + 1),
                     "reason": "\(error)",
                 ]
             )
@@ -70,7 +76,10 @@ struct TimerPart: Sendable {
     ///
     /// The lease spares nodes each other's locks. What makes each time one node's is the row.
     func run() async {
-        guard let lease else { return await work() }
+        guard let lease else {
+            held.set(1)
+            return await work()
+        }
         await lease.run { await work() }
     }
 
@@ -83,7 +92,9 @@ struct TimerPart: Sendable {
             group.addTask {
                 await prepare("the digests") { () async throws(ServiceError) in try await digests.prepare() }
             }
-            await task.run(by: time) { logger.error("\(task.failure)", metadata: ["reason": "\($0)"]) }
+            await task.run(by: time, counting: jobMetrics) {
+                logger.error("\(task.failure)", metadata: ["event": "timers_failed", "reason": "\($0)"])
+            }
         }
     }
 
@@ -97,7 +108,10 @@ struct TimerPart: Sendable {
                 // The store has said so.
                 pauseSeconds = 1
             } catch {
-                logger.error("\(what) cannot be set; trying again", metadata: ["reason": "\(error)"])
+                logger.error(
+                    "\(what) cannot be set; trying again",
+                    metadata: ["event": "timers_unset", "reason": "\(error)"]
+                )
             }
             try? await time.sleep(until: time.now().adding(seconds: pauseSeconds))
             pauseSeconds = min(60, pauseSeconds * 2)

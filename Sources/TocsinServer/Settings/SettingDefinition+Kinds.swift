@@ -3,13 +3,20 @@ typealias SettingField<Value> = any WritableKeyPath<Settings, Value> & Sendable
 
 /// The kinds of values that settings have.
 extension SettingDefinition {
+    /// What copies a field.
+    static func copying<Value>(
+        _ field: SettingField<Value>
+    ) -> @Sendable (_ from: Settings, _ to: inout Settings) -> Void {
+        { from, to in to[keyPath: field] = from[keyPath: field] }
+    }
+
     static func integer(
         _ key: String,
         _ field: SettingField<Int>,
         _ range: ClosedRange<Int>,
         _ help: String
     ) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             guard let value = Int(text), range.contains(value) else {
                 return "write a whole number from \(range.lowerBound) to \(range.upperBound)"
             }
@@ -36,7 +43,7 @@ extension SettingDefinition {
         _ range: ClosedRange<Int>,
         _ help: String
     ) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             guard let value = Int(text), range.contains(value) else {
                 return "write a whole number from \(range.lowerBound) to \(range.upperBound), or leave it out"
             }
@@ -55,7 +62,7 @@ extension SettingDefinition {
         _ help: String
     ) -> SettingDefinition {
         let units: KeyValuePairs = ["y": 31_536_000.0, "d": 86_400, "h": 3600, "m": 60, "s": 1]
-        return SettingDefinition(key, help) { text, settings in
+        return SettingDefinition(key, help, copy: copying(field)) { text, settings in
             guard let unit = units.first(where: { text.hasSuffix($0.key) })?.value,
                 let count = plainDecimal(String(text.dropLast())), range.contains(count * unit)
             else { return "write a length of time with its unit, such as 90m, 12h, 30d or 1y" }
@@ -74,7 +81,7 @@ extension SettingDefinition {
         _ range: ClosedRange<Double>,
         _ help: String
     ) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             guard let value = plainDecimal(text), range.contains(value) else {
                 return "write a number from \(shown(range.lowerBound)) to \(shown(range.upperBound))"
             }
@@ -87,7 +94,7 @@ extension SettingDefinition {
 
     /// A comma list of pauses.
     static func pauses(_ key: String, _ field: SettingField<[Double]>, _ help: String) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             let parts = split(text)
             let values = parts.compactMap(plainDecimal)
             guard values.count == parts.count, (1...100).contains(values.count),
@@ -102,7 +109,7 @@ extension SettingDefinition {
     }
 
     static func flag(_ key: String, _ field: SettingField<Bool>, _ help: String) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             guard let value = truth(text) else { return "write true or false" }
             settings[keyPath: field] = value
             return nil
@@ -111,8 +118,14 @@ extension SettingDefinition {
         }.asFlag()
     }
 
-    static func text(_ key: String, _ field: SettingField<String>, _ help: String) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+    static func text(
+        _ key: String,
+        _ field: SettingField<String>,
+        _ help: String,
+        check: @escaping @Sendable (String) -> SettingProblem? = { _ in nil }
+    ) -> SettingDefinition {
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
+            if let problem = check(text) { return problem }
             settings[keyPath: field] = text
             return nil
         } text: {
@@ -126,7 +139,7 @@ extension SettingDefinition {
         _ values: [String],
         _ help: String
     ) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             guard values.contains(text.lowercased()) else { return "write one of \(values.joined(separator: ", "))" }
             settings[keyPath: field] = text.lowercased()
             return nil
@@ -142,7 +155,7 @@ extension SettingDefinition {
         _ help: String,
         check: @escaping @Sendable (String) -> SettingProblem? = { _ in nil }
     ) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             if let problem = check(text) { return problem }
             settings[keyPath: field] = text
             return nil
@@ -157,7 +170,7 @@ extension SettingDefinition {
         _ help: String,
         check: @escaping @Sendable (String) -> SettingProblem? = { _ in nil }
     ) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             let values = split(text)
             for value in values {
                 if let problem = check(value) { return problem }
@@ -170,6 +183,21 @@ extension SettingDefinition {
         }
     }
 
+    /// A comma list of topics, each of which is a series of its own.
+    static let metricsTopics = SettingDefinition(
+        "metrics-topics",
+        "Ids of up to 50 topics, with commas, whose messages are counted for each of them (docs/metrics.md).",
+        copy: copying(\.server.metricsTopics)
+    ) { text, settings in
+        let ids = split(text)
+        guard ids.count <= 50 else { return "list at most 50 topics; these are \(ids.count)" }
+        settings.server.metricsTopics = ids
+        return nil
+    } text: { settings in
+        let ids = settings.server.metricsTopics
+        return ids.isEmpty ? nil : ids.joined(separator: ",")
+    }
+
     static func secret(
         _ key: String,
         _ field: SettingField<Secret?>,
@@ -177,7 +205,7 @@ extension SettingDefinition {
         fileVariables: [String] = [],
         check: @escaping @Sendable (String) -> SettingProblem?
     ) -> SettingDefinition {
-        SettingDefinition(key, help) { text, settings in
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
             if let problem = check(text) { return problem }
             settings[keyPath: field] = Secret(text)
             return nil

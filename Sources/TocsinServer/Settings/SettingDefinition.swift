@@ -1,3 +1,5 @@
+package import JSON
+
 /// One setting: its names, its documentation, and how its text becomes a field of `Settings`.
 ///
 /// From these reading, `tocsin settings`, docs/settings.md and the manual page are made.
@@ -28,10 +30,16 @@ package struct SettingDefinition: Sendable {
     package private(set) var isSecret = false
     /// Whether the value is yes or no, so that the flag may stand without one.
     package private(set) var isFlag = false
+    /// Whether SIGHUP takes a changed value; others need a restart.
+    package private(set) var reloads = false
     /// Puts a text into its field, or says why it cannot.
     let apply: @Sendable (String, inout Settings) -> SettingProblem?
     /// The field as text, secrets masked; nil: not set.
     let text: @Sendable (Settings) -> String?
+    /// Copies its field from one to another.
+    let copyField: @Sendable (_ from: Settings, _ to: inout Settings) -> Void
+    /// Copies what was read from the file that it names; nil: it names none, or nothing is kept.
+    private var copyContents: (@Sendable (_ from: Settings, _ to: inout Settings) -> Void)?
 
     /// Keys that begin with these have variables without `TOCSIN_`.
     static let ownPrefixes = ["apns-", "fcm-", "vapid-", "webpush-"]
@@ -46,11 +54,13 @@ package struct SettingDefinition: Sendable {
     init(
         _ key: String,
         _ help: String,
+        copy: @escaping @Sendable (_ from: Settings, _ to: inout Settings) -> Void,
         apply: @escaping @Sendable (String, inout Settings) -> SettingProblem?,
         text: @escaping @Sendable (Settings) -> String?
     ) {
         self.key = key
         self.help = help
+        copyField = copy
         self.apply = apply
         self.text = text
         let name = String(key.map { $0 == "-" ? "_" : $0 }).uppercased()
@@ -86,6 +96,37 @@ package struct SettingDefinition: Sendable {
         }
     }
 
+    /// The same, taken from the file again at SIGHUP.
+    func reloading() -> SettingDefinition {
+        changed { $0.reloads = true }
+    }
+
+    /// The same, with one more field that is read from the file which it names.
+    func reading<Value>(into field: SettingField<Value>) -> SettingDefinition {
+        changed { $0.copyContents = Self.copying(field) }
+    }
+
+    /// Copies its field, and what was read from the file that it names.
+    func copy(_ from: Settings, _ to: inout Settings) {
+        copyField(from, &to)
+        copyContents?(from, &to)
+    }
+
+    /// Whether the text by which the field is shown means the field, so that nothing is hidden.
+    func isWhole(_ text: String, in settings: Settings) -> Bool {
+        var (read, back) = (Settings(), settings)
+        guard apply(text, &read) == nil else { return false }
+        copyField(read, &back)
+        return back == settings
+    }
+
+    /// Whether both have the same value of it.
+    func isAlike(in one: Settings, _ other: Settings) -> Bool {
+        var changed = one
+        copy(other, &changed)
+        return changed == one
+    }
+
     private func changed(_ change: (inout SettingDefinition) -> Void) -> SettingDefinition {
         var copy = self
         change(&copy)
@@ -119,9 +160,18 @@ package struct SettingsProblems: Error, Sendable, Hashable, CustomStringConverti
         self.warnings = warnings
     }
 
+    /// `ok`, `problems` and `warnings`.
+    package var json: JSONValue {
+        [
+            "ok": .bool(problems.isEmpty), "problems": .array(problems.map { .string($0) }),
+            "warnings": .array(warnings.map { .string($0) }),
+        ]
+    }
+
     /// One problem a line under a heading, then the warnings.
     package var description: String {
         let heading = problems.count == 1 ? "A setting is wrong:" : "\(problems.count) settings are wrong:"
-        return ([heading] + problems.map { "  - " + $0 } + warnings.map { "warning: " + $0 }).joined(separator: "\n")
+        let indented = problems.map { "  - " + $0.replacing("\n", with: "\n    ") }
+        return ([heading] + indented + warnings.map { "warning: " + $0 }).joined(separator: "\n")
     }
 }

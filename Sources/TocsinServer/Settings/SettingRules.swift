@@ -172,6 +172,7 @@ struct SettingsConsistency {
             problems.append("TOCSIN_PAGE_ROWS must not be larger than TOCSIN_PAGE_MAXIMUM_ROWS.")
         }
         checkTrust(settings.server)
+        checkAdmin(settings.admin)
         if settings.signIn.registrationProof != "off", settings.server.publicName == nil {
             problems.append(
                 "TOCSIN_REGISTRATION_PROOF is \(settings.signIn.registrationProof), but the signed text has no server to "
@@ -180,6 +181,16 @@ struct SettingsConsistency {
         }
         if (settings.server.tlsCertificatePath == nil) != (settings.server.tlsKeyPath == nil) {
             problems.append("TOCSIN_TLS_CERTIFICATE and TOCSIN_TLS_KEY go together: set both, or neither.")
+        }
+    }
+
+    private mutating func checkAdmin(_ admin: Settings.Admin) {
+        guard case .at(let addresses) = admin.listening, admin.token == nil else { return }
+        for address in addresses where !address.isOfThisMachine {
+            problems.append(
+                "TOCSIN_ADMIN_LISTEN has \(address), which other machines reach: set TOCSIN_ADMIN_TOKEN_FILE to a file with a "
+                    + "token that callers show, or listen on 127.0.0.1."
+            )
         }
     }
 

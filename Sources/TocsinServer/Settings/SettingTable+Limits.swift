@@ -35,7 +35,8 @@ extension SettingTable {
         ),
         .init(
             "trusted-proxies",
-            "Proxies in front of the server that name the client's address: addresses or networks with commas, or none."
+            "Proxies in front of the server that name the client's address: addresses or networks with commas, or none.",
+            copy: SettingDefinition.copying(\.server.trustedProxies)
         ) { text, settings in
             let names = text == "none" ? [] : text.split(separator: ",").map { $0.trimmed }.filter { !$0.isEmpty }
             for name in names {
@@ -46,7 +47,7 @@ extension SettingTable {
         } text: { settings in
             let names = settings.server.trustedProxies
             return names.isEmpty ? "none" : names.joined(separator: ",")
-        },
+        }.reloading(),
         .integer(
             "memory-per-owner-bytes",
             \.limits.memoryPerOwnerBytes,
@@ -65,26 +66,26 @@ extension SettingTable {
             \.limits.ratePerSecond,
             0...1_000_000,
             "Root fields that one owner may send in a second; 0 for no limit."
-        ),
+        ).reloading(),
         .integer(
             "rate-burst",
             \.limits.rateBurst,
             1...1_000_000,
             "Root fields that one owner may send at once, where the rate is limited."
-        ),
+        ).reloading(),
         .list(
             "allowed-headers",
             \.server.allowedHeaders,
             "Header fields that pages of allowed origins may send besides those of GraphQL clients.",
             check: SettingRules.fieldNameProblem
-        ),
+        ).reloading(),
         .integer(
             "origin-seconds",
             \.limits.originSeconds,
             0...86_400,
             "How long browsers may remember what other origins may do."
-        )
-        .unit("seconds"),
+        ).reloading()
+            .unit("seconds"),
     ]
 
     static let documentLimits: [SettingDefinition] = [
@@ -147,9 +148,11 @@ extension SettingTable {
             \.server.databasePrepared,
             "Whether statements are prepared at a PostgreSQL server; false behind PgBouncer in transaction mode."
         ),
-        .init("doorbell", "What wakes other nodes: postgres, postgres://… to go past a pooler, nats://…, or off.") {
-            text,
-            settings in
+        .init(
+            "doorbell",
+            "What wakes other nodes: postgres, postgres://… to go past a pooler, nats://…, or off.",
+            copy: SettingDefinition.copying(\.server.doorbell)
+        ) { text, settings in
             switch DoorbellAddress.parsed(text) {
             case .success(let address):
                 settings.server.doorbell = address
@@ -159,25 +162,25 @@ extension SettingTable {
         } text: {
             $0.server.doorbell.description
         },
-        .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept."),
+        .integer("delivery-days", \.push.keptDays, 1...3650, "Days for which settled deliveries are kept.").reloading(),
         .duration(
             "messages-keep",
             \.retention.keptSeconds,
             60...(100 * 31_536_000),
             "How long messages are kept, such as 90m, 12h, 30d or 1y; for ever unless set."
-        ),
+        ).reloading(),
         .optionalInteger(
             "messages-keep-per-topic",
             \.retention.keptPerTopic,
             1...1_000_000_000,
             "How many messages of a topic are kept; all unless set."
-        ),
+        ).reloading(),
         .duration(
             "audit-keep",
             \.auditKeptSeconds,
             86_400...(100 * 31_536_000),
             "How long rows of the audit are kept, such as 90d or 1y."
-        ),
+        ).reloading(),
     ]
 
     static let dataLimits: [SettingDefinition] = [
@@ -215,27 +218,27 @@ extension SettingTable {
             ClientIDs.allCases.map(\.rawValue),
             "Ids that clients may choose for topics and messages. uuid: UUIDs and ULIDs; any: any text, for servers of one team."
         ),
-        .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner."),
-        .integer("tokens-per-owner", \.limits.tokensPerOwner, 1...1000, "Good tokens of one local user."),
+        .integer("devices-per-owner", \.limits.devicesPerOwner, 1...1_000_000, "Devices of one owner.").reloading(),
+        .integer("tokens-per-owner", \.limits.tokensPerOwner, 1...1000, "Good tokens of one local user.").reloading(),
         .integer(
             "token-max-days",
             \.limits.tokenMaximumDays,
             1...3660,
             "How long a token may be good that is made from now on."
-        ).unit("days"),
-        .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner."),
+        ).reloading().unit("days"),
+        .integer("topics-per-owner", \.limits.topicsPerOwner, 1...100_000_000, "Topics of one owner.").reloading(),
         .integer(
             "grants-per-topic",
             \.limits.grantsPerTopic,
             1...100_000,
             "Users, groups and others that one topic may be shared with."
-        ),
+        ).reloading(),
         .integer(
             "storage-bytes-per-owner",
             \.limits.storageBytesPerOwner,
             0...(1 << 60),
             "What one owner may store in all records together; 0 for no limit."
-        ).unit("bytes"),
+        ).reloading().unit("bytes"),
     ]
 
     static let socketLimits: [SettingDefinition] = [

@@ -7,31 +7,35 @@ extension SettingTable {
             "The provider's issuer, byte by byte as its discovery document says it.",
             check: SettingRules.issuerProblem
         ),
-        .optional("oidc-client-id", \.signIn.oidc.clientID, "The name under which the provider knows this server."),
+        .optional("oidc-client-id", \.signIn.oidc.clientID, "The name under which the provider knows this server.")
+            .reloading(),
         .secret(
             "oidc-client-secret",
             \.signIn.oidc.clientSecret,
             "The secret shared with the provider; without it the server is a public client.",
             check: { _ in nil }
-        ),
-        .list("oidc-scopes", \.signIn.oidc.scopes, "What the provider is asked for, with commas; openid is needed."),
-        .optional("oidc-audience", \.signIn.oidc.audience, "Sent as audience, where the provider needs it (Auth0)."),
-        .optional("oidc-label", \.signIn.oidc.label, "What the button says."),
+        ).reloading(),
+        .list("oidc-scopes", \.signIn.oidc.scopes, "What the provider is asked for, with commas; openid is needed.")
+            .reloading(),
+        .optional("oidc-audience", \.signIn.oidc.audience, "Sent as audience, where the provider needs it (Auth0).")
+            .reloading(),
+        .optional("oidc-label", \.signIn.oidc.label, "What the button says.").reloading(),
         .optional(
             "oidc-groups-claim",
             \.signIn.oidc.groupsClaim,
             "Where groups stand in an ID token: a claim's name, or a path as realm_access.roles."
-        ),
-        .list("oidc-admin-groups", \.signIn.oidc.adminGroups, "Whoever is in one of these groups is an admin."),
+        ).reloading(),
+        .list("oidc-admin-groups", \.signIn.oidc.adminGroups, "Whoever is in one of these groups is an admin.")
+            .reloading(),
         .list(
             "oidc-allowed-groups",
             \.signIn.oidc.allowedGroups,
             "Only whoever is in one of these groups comes in; everybody unless set."
-        ),
+        ).reloading(),
         .list(
             "oidc-required-claims",
             \.signIn.oidc.requiredClaims,
             "What an ID token must say besides, as hd=example.com, with commas."
-        ),
+        ).reloading(),
     ]
 }

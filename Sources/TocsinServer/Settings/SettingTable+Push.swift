@@ -2,61 +2,65 @@
 extension SettingTable {
     static let apns: [SettingDefinition] = [
         .optional("apns-key-id", \.apns.keyID, "The key's id, 10 characters.", check: SettingRules.appleIDProblem)
+            .reloading()
             .alias("APNS_AUTH_KEY_ID"),
-        .optional("apns-team-id", \.apns.teamID, "The team's id, 10 characters.", check: SettingRules.appleIDProblem),
+        .optional("apns-team-id", \.apns.teamID, "The team's id, 10 characters.", check: SettingRules.appleIDProblem)
+            .reloading(),
         .secret(
             "apns-key-contents",
             \.apns.privateKey,
             "The .p8 key in PEM.",
             fileVariables: ["APNS_AUTH_KEY_PATH", "APNS_KEY_FILE"],
             check: SettingRules.apnsKeyProblem
-        ),
+        ).reloading(),
         .optional(
             "apns-bundle-id",
             \.apns.bundleID,
             "The app's bundle id. It has no default on purpose: a wrong one makes Apple refuse every push."
-        ).alias("APNS_TOPIC"),
+        ).reloading().alias("APNS_TOPIC"),
         .flag(
             "apns-production",
             \.apns.isProduction,
             "The environment of devices that name none: true for production, false for sandbox."
-        )
-        .alias("APNS_USE_SANDBOX", instead: "APNS_PRODUCTION, which means the opposite", isInverse: true),
+        ).reloading()
+            .alias("APNS_USE_SANDBOX", instead: "APNS_PRODUCTION, which means the opposite", isInverse: true),
         .optional(
             "apns-endpoint",
             \.apns.endpoint,
             "An address to use in place of Apple's.",
             check: SettingRules.addressProblem
-        ),
+        ).reloading(),
     ]
 
     static let fcm: [SettingDefinition] = [
-        .optional("fcm-project-id", \.fcm.projectID, "The Firebase project's id."),
-        .optional("fcm-client-email", \.fcm.clientEmail, "The service account's e-mail address."),
+        .optional("fcm-project-id", \.fcm.projectID, "The Firebase project's id.").reloading(),
+        .optional("fcm-client-email", \.fcm.clientEmail, "The service account's e-mail address.").reloading(),
         .secret(
             "fcm-private-key",
             \.fcm.privateKey,
             "The service account's key in PEM; literal \\n is taken for line breaks.",
             check: SettingRules.fcmKeyProblem
-        ),
+        ).reloading(),
         .optional(
             "fcm-credentials",
             \.fcm.credentialsPath,
             "The service account's key file, in place of its project, address and key."
-        )
-        .variable("GOOGLE_APPLICATION_CREDENTIALS").alias("FCM_SERVICE_ACCOUNT_FILE"),
+        ).reloading()
+            .variable("GOOGLE_APPLICATION_CREDENTIALS").reading(into: \.fcm.privateKeyID).alias(
+                "FCM_SERVICE_ACCOUNT_FILE"
+            ),
         .optional(
             "fcm-endpoint",
             \.fcm.endpoint,
             "An address to use in place of Google's.",
             check: SettingRules.addressProblem
-        ),
+        ).reloading(),
         .optional(
             "fcm-token-endpoint",
             \.fcm.tokenEndpoint,
             "An address to use in place of the key file's token_uri.",
             check: SettingRules.addressProblem
-        ),
+        ).reloading(),
     ]
 
     static let webPush: [SettingDefinition] = [
@@ -65,29 +69,30 @@ extension SettingTable {
             \.webPush.privateKey,
             "The key browsers know this server by: 43 characters of base64url, or PEM; tocsin vapid create makes a pair.",
             check: SettingRules.vapidKeyProblem
-        ),
+        ).reloading(),
         .optional(
             "vapid-public-key",
             \.webPush.publicKey,
             "The public half of that key, which is checked if it is given."
-        ),
+        ).reloading(),
         .optional(
             "vapid-subject",
             \.webPush.subject,
             "Whom push services may contact: mailto:YOU@HOST or https://HOST.",
             check: SettingRules.subjectProblem
-        ),
-        .list("webpush-hosts", \.webPush.hosts, "Hosts of the push services to use, with commas; all unless set."),
+        ).reloading(),
+        .list("webpush-hosts", \.webPush.hosts, "Hosts of the push services to use, with commas; all unless set.")
+            .reloading(),
         .flag(
             "webpush-allow-private-addresses",
             \.webPush.allowsPrivateAddresses,
             "Whether push services may have loopback and private addresses, for tests."
-        ),
+        ).reloading(),
         .flag(
             "webhooks-allow-loopback",
             \.webhooksAllowLoopback,
             "Whether webhooks of the settings file may have http addresses of this machine (docs/webhooks.md)."
-        ),
+        ).reloading(),
     ]
 
     static let push: [SettingDefinition] = [
@@ -119,7 +124,7 @@ extension SettingTable {
             \.push.fcmPerMinute,
             0...100_000_000,
             "Pushes that a Firebase project may get in a minute; 0 for no limit."
-        ),
+        ).reloading(),
         .seconds(
             "push-lifetime-seconds",
             \.push.lifetimeSeconds,
@@ -143,17 +148,19 @@ extension SettingTable {
         "apns-critical-alerts",
         \.apns.mayBeCritical,
         "Whether Apple lets the app send critical alerts; otherwise priority 5 is time-sensitive."
-    )
+    ).reloading()
 
     static let pushContent: [SettingDefinition] = [
         .optional(
             "categories",
             \.server.categoriesPath,
             "A file with your apps' notification categories and their buttons."
-        ),
+        ).reloading(),
         criticalAlerts,
-        .text("push-placeholder-title", \.push.placeholderTitle, "The title phones show of an encrypted message."),
-        .text("push-placeholder-body", \.push.placeholderBody, "The text phones show of an encrypted message."),
+        .text("push-placeholder-title", \.push.placeholderTitle, "The title phones show of an encrypted message.")
+            .reloading(),
+        .text("push-placeholder-body", \.push.placeholderBody, "The text phones show of an encrypted message.")
+            .reloading(),
         .flag(
             "push-requires-sign-in",
             \.push.requiresSignIn,

@@ -1,5 +1,6 @@
 import TocsinAPI
 import TocsinCore
+import TocsinHTTP
 
 /// Every setting there is, in the order in which people want to read them.
 package enum SettingTable {
@@ -8,7 +9,8 @@ package enum SettingTable {
 
     /// The settings by the headings of docs/settings.md and of the manual page.
     package static let groups: [Group] = [
-        ("Server", server), ("Sign-in", signIn), ("Sign-in with OpenID Connect", oidc), ("Apple push", apns),
+        ("Server", server), ("Admin listener, drain, base path", admin), ("Sign-in", signIn),
+        ("Sign-in with OpenID Connect", oidc), ("Apple push", apns),
         ("Google push", fcm), ("Outbox", push),
         ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
         ("Schedules", schedules), ("Identities, versions and sync", models), ("Database and retention", database),
@@ -38,11 +40,17 @@ package enum SettingTable {
     ]
 
     static let server: [SettingDefinition] = [
-        .text("host", \.server.host, "The address to listen on; 0.0.0.0 for all of IPv4, :: for all."),
+        .text(
+            "host",
+            \.server.host,
+            "The address to listen on; 0.0.0.0 for all of IPv4, :: for all, unix:PATH for a socket of a proxy's.",
+            check: SettingRules.hostProblem
+        ),
         .integer("port", \.server.port, 0...65_535, "The port to listen on; 0 takes a free one."),
         .init(
             "database",
-            "Where the data is kept: sqlite:PATH or postgres://…; tocsin.db in the data directory unless set."
+            "Where the data is kept: sqlite:PATH or postgres://…; tocsin.db in the data directory unless set.",
+            copy: SettingDefinition.copying(\.server.database)
         ) { text, settings in
             switch DatabaseAddress.parsed(text) {
             case .success(let address):
@@ -81,23 +89,26 @@ package enum SettingTable {
             "trusted-documents",
             \.server.trustedDocumentsPath,
             "Documents known before the first request: a folder of .graphql files and manifests (Apollo's, Relay's), or one such file."
-        ),
+        ).reloading(),
         .choice(
             "trusted-mode",
             \.server.trustedMode,
             RequestDocuments.TrustMode.allCases.map(\.rawValue),
             "What trusted documents do. off: ignored; allow: clients may refer to them by hash or id; only: nothing else runs."
-        ),
+        ).reloading(),
         .flag(
             "sharing",
             \.server.sharesTopics,
             "Whether owners may share topics; when it is off, grants stay stored and count for nothing."
         ),
-        .optional("routes", \.server.routesPath, "A file with REST routes of your own, beside those that ship."),
-        .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served."),
+        .optional("routes", \.server.routesPath, "A file with REST routes of your own, beside those that ship.")
+            .reloading(),
+        .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served.")
+            .reloading(),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),
-        .optional("tls-certificate", \.server.tlsCertificatePath, "PEM file of the certificate chain, to speak TLS."),
-        .optional("tls-key", \.server.tlsKeyPath, "PEM file of the certificate's private key."),
+        .optional("tls-certificate", \.server.tlsCertificatePath, "PEM file of the certificate chain, to speak TLS.")
+            .reloading(),
+        .optional("tls-key", \.server.tlsKeyPath, "PEM file of the certificate's private key.").reloading(),
         .secret(
             "server-key",
             \.server.serverKey,
@@ -109,18 +120,44 @@ package enum SettingTable {
             \.server.logLevel,
             ["trace", "debug", "info", "notice", "warning", "error", "critical"],
             "How much is logged: trace, debug, info, notice, warning, error or critical."
+        ).reloading(),
+        .choice(
+            "log-format",
+            \.server.logFormat,
+            ["auto"] + LogFormat.allCases.map(\.rawValue),
+            "The form of the log's lines (docs/logs.md). auto: text on a terminal, json elsewhere; otel: JSON by OpenTelemetry's names."
         ),
+        .init(
+            "log-requests",
+            "Which requests have a line in the log: all, slow:250ms, sample:0.01 or errors, which are always written.",
+            copy: SettingDefinition.copying(\.server.logRequests)
+        ) { text, settings in
+            guard let policy = RequestLogPolicy(text.lowercased()) else {
+                return
+                    "write all, errors, slow: with a time such as slow:250ms, or sample: with a part such as sample:0.01"
+            }
+            settings.server.logRequests = policy
+            return nil
+        } text: {
+            $0.server.logRequests.description
+        },
         .flag(
             "log-deliveries",
             \.server.logsDeliveries,
             "Whether each delivery has a line in the log, at level debug, with a keyed hash of the token."
         ),
+        .flag(
+            "metrics",
+            \.server.measures,
+            "Whether figures are counted and served at /metrics; false is there to measure what that costs."
+        ),
+        .metricsTopics,
         .list(
             "allowed-origins",
             \.server.allowedOrigins,
             "Origins of web pages that may use the server, with commas.",
             check: SettingRules.originProblem
-        ),
+        ).reloading(),
         .seconds("stop-seconds", \.server.stopSeconds, 0...600, "How long work under way may take after SIGTERM."),
     ]
 
@@ -148,15 +185,17 @@ package enum SettingTable {
             "jwt-audience",
             \.signIn.audiences,
             "The audience (aud) that tokens must name; of several, with commas, any one."
-        ),
-        .optional("jwks-url", \.signIn.jwksURL, "The https address of the key set.", check: SettingRules.httpsProblem),
-        .optional("jwks-file", \.signIn.jwksPath, "A file with the key set, in place of its address."),
+        ).reloading(),
+        .optional("jwks-url", \.signIn.jwksURL, "The https address of the key set.", check: SettingRules.httpsProblem)
+            .reloading(),
+        .optional("jwks-file", \.signIn.jwksPath, "A file with the key set, in place of its address.").reloading()
+            .reading(into: \.signIn.jwks),
         .secret(
             "jwt-hs256-secret",
             \.signIn.hs256Secret,
             "A shared secret of 32 bytes or more, in place of a key set.",
             check: SettingRules.hmacProblem
-        ),
+        ).reloading(),
         .text("groups-claim", \.signIn.claimedGroups.claim, "The claim that names a user's groups for grants."),
         .flag(
             "groups-merge",

@@ -169,6 +169,8 @@ extension Settings {
         var http = HTTPServerSettings()
         http.host = server.host
         http.port = server.port
+        http.unixSocket = server.socketPath.map { UnixSocket($0, mode: UInt32(server.socketMode)) }
+        http.basePath = server.basePath
         // The other half of the cores is the store's, the outbox's and the live feed's.
         http.threads = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
         if let certificate = server.tlsCertificatePath, let key = server.tlsKeyPath {
@@ -185,6 +187,7 @@ extension Settings {
         http.maximumConnectionsOfAddress = limits.connectionsPerAddress ?? max(1, limits.connections / 4)
         http.maximumMemoryOfOwner = limits.memoryPerOwnerBytes
         http.maximumMemory = limits.memoryBytes
+        http.requestLog = server.logRequests
         http.trustedProxies = server.trustedProxies.compactMap(AddressNetwork.init)
         http.maximumSocketsOfGroup = limits.socketsPerOwner
         http.maximumSubscriptionsOfGroup = limits.subscriptionsPerOwner

@@ -1,5 +1,6 @@
 import TocsinAuth
 package import TocsinCore
+package import TocsinHTTP
 import TocsinPostgres
 
 /// Every setting of the server.
@@ -37,9 +38,22 @@ package struct Settings: Sendable, Hashable {
     package var models = ModelSettings()
     /// When the daily jobs come, in UTC.
     package var daily = Daily()
+    /// The listener for those who run the server.
+    package var admin = Admin()
 
     /// The defaults.
     package init() {}
+
+    /// How addresses begin that are sockets in the file system.
+    static let socketPrefix = "unix:"
+
+    /// The listener for those who run the server.
+    package struct Admin: Sendable, Hashable {
+        /// Where it is.
+        package var listening = AdminListening.standard
+        /// What callers over the network show to be let in.
+        package var token: Secret?
+    }
 
     /// When the daily jobs come, in UTC.
     package struct Daily: Sendable, Hashable {
@@ -55,8 +69,12 @@ package struct Settings: Sendable, Hashable {
 
     /// The server itself.
     package struct Server: Sendable, Hashable {
-        /// The address to listen on.
+        /// The address to listen on; `unix:` and a path for a socket in the file system.
         package var host = "127.0.0.1"
+        /// The rights of that socket's file.
+        package var socketMode = 0o660
+        /// What all paths begin with, such as `/tocsin`; empty for nothing.
+        package var basePath = ""
         /// The port to listen on; 0 takes a free one.
         package var port = 8080
         /// Where the database and the server key live; made if it is not there.
@@ -106,8 +124,17 @@ package struct Settings: Sendable, Hashable {
         /// How much is logged: `trace`, `debug`, `info`, `notice`,
         /// `warning`, `error` or `critical`.
         package var logLevel = "info"
+        /// The form of the log's lines: `json`, `text`, `otel`; `auto` for text on a terminal and
+        /// JSON elsewhere.
+        package var logFormat = "auto"
+        /// Which requests have a line in the log.
+        package var logRequests = RequestLogPolicy.all
         /// Whether the log has a line for each delivery, at level debug.
         package var logsDeliveries = false
+        /// Whether figures are counted and served at `/metrics`.
+        package var measures = true
+        /// Ids of topics whose messages are counted for each of them.
+        package var metricsTopics: [String] = []
         /// Origins whose pages may open sockets and, if any is listed, read answers.
         package var allowedOrigins: [String] = []
         /// Header fields that these pages may send besides those that GraphQL's clients send.
@@ -118,7 +145,14 @@ package struct Settings: Sendable, Hashable {
         /// How long running requests and pushes may take once the server is
         /// asked to stop, in seconds.
         package var stopSeconds = 10.0
+        /// How long the server goes on taking connections once it says that it is not ready, in
+        /// seconds.
+        package var drainSeconds = 0.0
 
+        /// The socket in the file system that the front listens on; nil: it has an address.
+        package var socketPath: String? {
+            host.hasPrefix(Settings.socketPrefix) ? String(host.dropFirst(Settings.socketPrefix.count)) : nil
+        }
         /// Where the data is kept.
         package var databaseAddress: DatabaseAddress { database ?? .sqlite(path: dataDirectory + "/tocsin.db") }
     }

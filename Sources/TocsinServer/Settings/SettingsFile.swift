@@ -39,6 +39,13 @@ struct SettingsFile {
         }
     }
 
+    /// All of these tables, as they stand.
+    var tables: [SettingsFileTable] {
+        [(Self.appsKey, apps), (Self.oidcKey, oidc), (Self.webhooksKey, webhooks)].flatMap { list, values in
+            values.map { SettingsFileTable(list: list, value: $0) }
+        }
+    }
+
     /// Whether it has the value of one of these settings, a webhook's secret
     /// or an app's private key.
     func holdsSecrets(named keys: [String]) -> Bool {
@@ -89,7 +96,9 @@ struct SettingsFile {
         do {
             table = try TOMLTable(string: text)
         } catch let error as TOMLParseError {
-            throw SettingProblem("it is not TOML: \(error.description) (\(error.source.begin.debugDescription))")
+            // Behind what the library was at stands what it found.
+            let found = error.description.split(separator: ": ", maxSplits: 1).last ?? ""
+            throw SettingProblem("it is not TOML: \(found) (\(error.source.begin.debugDescription))")
         } catch {
             throw SettingProblem("it is not TOML: \(error)")
         }
@@ -126,16 +135,20 @@ package struct SettingsFiles: Sendable {
     package var isOpenToOthers: @Sendable (_ path: String) -> Bool
     /// In a container other users do not count: mounted secrets are often readable by all.
     package var isInContainer: Bool
+    /// Whether there is a file of this name.
+    package var exists: @Sendable (_ path: String) -> Bool
 
     /// What reads files, with these answers.
     package init(
         read: @escaping @Sendable (_ path: String) throws(SystemFile.Failure) -> [UInt8],
         isOpenToOthers: @escaping @Sendable (_ path: String) -> Bool,
-        isInContainer: Bool
+        isInContainer: Bool,
+        exists: @escaping @Sendable (_ path: String) -> Bool = { _ in false }
     ) {
         self.read = read
         self.isOpenToOthers = isOpenToOthers
         self.isInContainer = isInContainer
+        self.exists = exists
     }
 
     /// The files of this machine.
@@ -149,7 +162,8 @@ package struct SettingsFiles: Sendable {
                 return stat(path, &status) == 0 && status.st_mode & 0o004 != 0
             },
             isInContainer: environment["container"] != nil || environment["KUBERNETES_SERVICE_HOST"] != nil
-                || ["/.dockerenv", "/run/.containerenv"].contains { (path: String) in access(path, F_OK) == 0 }
+                || ["/.dockerenv", "/run/.containerenv"].contains(where: SystemFile.exists),
+            exists: SystemFile.exists
         )
     }
 

@@ -1,3 +1,5 @@
+import JSON
+
 /// Reads settings from flags, environment and file, in this order of
 /// precedence, and checks them all.
 package enum SettingsReader {
@@ -10,6 +12,34 @@ package enum SettingsReader {
         environment: [String: String],
         files: SettingsFiles
     ) throws(SettingsProblems) -> SettingsReading {
+        let draft = draft(flags: flags, environment: environment, files: files)
+        let (reading, problems) = draft.result
+        guard problems.isEmpty else { throw SettingsProblems(problems: problems, warnings: reading.warnings) }
+        return reading
+    }
+
+    /// The settings as far as they can be read, with everything that is wrong, and with what the
+    /// start would find wrong in the files that they name.
+    ///
+    /// Starts nothing, and makes no file.
+    package static func check(
+        flags: [String: String],
+        environment: [String: String],
+        files: SettingsFiles
+    ) -> SettingsProblems {
+        let draft = draft(flags: flags, environment: environment, files: files)
+        let (reading, problems) = draft.result
+        // Without the file nobody knows what it names.
+        guard !draft.lacksFile else { return SettingsProblems(problems: problems, warnings: reading.warnings) }
+        let found = SettingsCheck.result(of: reading.settings)
+        return SettingsProblems(problems: problems + found.problems, warnings: reading.warnings + found.warnings)
+    }
+
+    private static func draft(
+        flags: [String: String],
+        environment: [String: String],
+        files: SettingsFiles
+    ) -> SettingsDraft {
         var draft = SettingsDraft(flags: flags, environment: environment, files: files)
         draft.readFile()
         for definition in SettingTable.all { draft.read(definition) }
@@ -17,7 +47,7 @@ package enum SettingsReader {
         draft.readApps()
         draft.readOIDC()
         draft.noteNamesThatMeanNothing()
-        return try draft.result()
+        return draft
     }
 }
 
@@ -29,6 +59,15 @@ package struct SettingsReading: Sendable {
     package let origins: [SettingOrigin]
     /// Sentences to log at start.
     package let warnings: [String]
+    /// The tables of the settings file that are no single settings, in its order.
+    package var tables: [SettingsFileTable] = []
+}
+
+/// A table such as `[[apps]]` as it stands in a settings file; it may hold secrets.
+package struct SettingsFileTable: Sendable {
+    /// What the list is called: `apps`, `webhooks` or `oidc`.
+    let list: String
+    let value: JSONValue
 }
 
 /// Where a setting's value came from.
@@ -39,10 +78,16 @@ package struct SettingOrigin: Sendable, Hashable {
     package let variable: String
     /// Secrets masked; nil: not set.
     package let value: String?
-    /// Whether `value` only says that there is a secret.
-    package var isMasked: Bool { value?.contains(Secret.mask) == true }
+    /// Whether `value` only says that there is a secret, or leaves one out.
+    package var isMasked: Bool { !isWhole || value?.contains(Secret.mask) == true }
     /// `--port`, `TOCSIN_PORT`, `tocsin.toml: port`, or `default`.
     package let origin: String
+    /// Whether `value` says all.
+    var isWhole = true
+    /// The file that a secret was read from.
+    var path: String?
+    /// Whether SIGHUP takes a changed value.
+    var reloads = false
 }
 
 /// The work of one reading: values found, problems and warnings met on the way.
@@ -51,6 +96,8 @@ struct SettingsDraft {
     private struct Candidate {
         let name: String
         let value: String
+        /// The file that it was read from, for a secret.
+        var path: String?
     }
 
     let flags: [String: String]
@@ -58,7 +105,9 @@ struct SettingsDraft {
     let files: SettingsFiles
     var file: SettingsFile?
     var settings = Settings()
-    var origins: [(definition: SettingDefinition, origin: String)] = []
+    var origins: [(definition: SettingDefinition, origin: String, path: String?)] = []
+    /// Whether there is a settings file that cannot be read.
+    private(set) var lacksFile = false
     var problems: [String] = []
     var warnings: [String] = []
     /// Of the settings of single apps.
@@ -78,7 +127,10 @@ struct SettingsDraft {
             let file = SettingsFile(path: path, contents: try files.read(path))
             problems += file.problems
             self.file = file
+            // What is no TOML holds no values, and all of them would seem to be missing.
+            lacksFile = file.values.isEmpty && !file.problems.isEmpty
         } catch {
+            lacksFile = true
             problems.append("The settings file \(path) cannot be used: \(error.reason).")
         }
     }
@@ -87,7 +139,7 @@ struct SettingsDraft {
     mutating func read(_ definition: SettingDefinition) {
         for candidates in [flagCandidates(definition), variableCandidates(definition), fileCandidates(definition)] {
             guard let first = candidates.first else { continue }
-            origins.append((definition, first.name))
+            origins.append((definition, first.name, first.path))
             if let other = candidates.first(where: { $0.value != first.value }) {
                 problems.append(
                     "\(first.name) and \(other.name) are two names of one setting and disagree. Keep one of them."
@@ -97,7 +149,7 @@ struct SettingsDraft {
             }
             return
         }
-        origins.append((definition, "default"))
+        origins.append((definition, "default", nil))
     }
 
     private mutating func apply(_ candidate: Candidate, to definition: SettingDefinition) {
@@ -130,8 +182,23 @@ struct SettingsDraft {
         for variable in definition.fileVariables {
             found.append(contents(of: environment[variable], name: variable))
         }
+        if let path = credential(definition) {
+            found.append(contents(of: path, name: "the credential \(definition.variable)"))
+        }
         return found.compactMap(\.self)
     }
+
+    /// A secret that the service manager hands over in a file of the variable's name
+    /// (systemd's `LoadCredential=`): it is one more `VARIABLE_FILE`.
+    private func credential(_ definition: SettingDefinition) -> String? {
+        guard definition.isSecret, let folder = environment[Self.credentialsVariable], folder.hasPrefix("/") else {
+            return nil
+        }
+        let path = folder + "/" + definition.variable
+        return files.exists(path) ? path : nil
+    }
+
+    private static let credentialsVariable = "CREDENTIALS_DIRECTORY"
 
     private mutating func fileCandidates(_ definition: SettingDefinition) -> [Candidate] {
         guard let file else { return [] }
@@ -160,7 +227,7 @@ struct SettingsDraft {
             return nil
         }
         let value = String(decoding: bytes, as: UTF8.self).trimmed
-        guard value.isEmpty else { return Candidate(name: name, value: value) }
+        guard value.isEmpty else { return Candidate(name: name, value: value, path: path) }
         problems.append("\(name): the file \(path) is empty.")
         return nil
     }
@@ -227,17 +294,16 @@ extension SettingsDraft {
         )
     }
 
-    /// The settings, or everything that is wrong with them.
-    func result() throws(SettingsProblems) -> SettingsReading {
+    /// The settings as far as they could be read, and everything that is wrong with them.
+    var result: (reading: SettingsReading, problems: [String]) {
         let consistency = SettingsConsistency(settings)
-        let found = allProblems(with: consistency)
-        let warnings = warnings + consistency.warnings
-        guard found.isEmpty else { throw SettingsProblems(problems: found, warnings: warnings) }
-        return SettingsReading(
+        let reading = SettingsReading(
             settings: settings,
             origins: shownOrigins + appOrigins,
-            warnings: warnings
+            warnings: warnings + consistency.warnings,
+            tables: file?.tables ?? []
         )
+        return (reading, allProblems(with: consistency))
     }
 
     /// Every problem so far, and what does not fit together.
@@ -248,12 +314,16 @@ extension SettingsDraft {
 
     /// Each setting that was read, as it is shown.
     var shownOrigins: [SettingOrigin] {
-        origins.map { definition, origin in
-            SettingOrigin(
+        origins.map { definition, origin, path in
+            let value = definition.text(settings)
+            return SettingOrigin(
                 key: definition.key,
                 variable: definition.variable,
-                value: definition.text(settings),
-                origin: origin
+                value: value,
+                origin: origin,
+                isWhole: value.map { definition.isWhole($0, in: settings) } ?? true,
+                path: path,
+                reloads: definition.reloads
             )
         }
     }

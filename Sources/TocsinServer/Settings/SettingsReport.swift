@@ -2,23 +2,34 @@ package import JSON
 
 /// The settings as people and programs read them.
 package enum SettingsReport {
-    /// One `key = value` a line: a settings file in TOML, in which what is not set or secret is
-    /// commented out; with `showsOrigin`, where each came from behind it.
-    package static func text(_ origins: [SettingOrigin], showsOrigin: Bool) -> String {
-        let lines = origins.map { entry in
-            let value = entry.value.map { quoted($0) } ?? "(not set)"
-            // Apps have names with points, so their settings cannot stand in a file like this.
+    /// The settings as a settings file in TOML, one `key = value` a line.
+    ///
+    /// What is not set, or secret, is commented out. A secret that was read from a file is named by
+    /// its file. With `showsOrigin`, each line says where its value came from.
+    package static func text(
+        _ origins: [SettingOrigin],
+        tables: [SettingsFileTable] = [],
+        showsOrigin: Bool
+    ) -> String {
+        let lines = origins.flatMap { entry -> [(left: String, right: String)] in
+            let value = entry.value.map { SettingsTOML.value(of: $0) } ?? "(not set)"
+            // Those of tables stand below, as tables.
             let isComment = entry.variable.isEmpty || entry.value == nil || entry.isMasked
-            return (left: "\(isComment ? "# " : "")\(entry.key) = \(value)", right: entry.origin)
+            var lines = [(left: "\(isComment ? "# " : "")\(entry.key) = \(value)", right: entry.origin)]
+            if let path = entry.path, !entry.variable.isEmpty {
+                lines.append((left: "\(entry.key)-file = \(SettingsTOML.quoted(path))", right: entry.origin))
+            }
+            return lines
         }
-        guard showsOrigin else { return lines.map { $0.left + "\n" }.joined() }
+        let ofTables = tables.map { "\n" + SettingsTOML.text(of: $0) }.joined()
+        guard showsOrigin else { return lines.map { $0.left + "\n" }.joined() + ofTables }
         let width = min(60, lines.map(\.left.count).max() ?? 0)
         return lines.map { line in
             line.left + String(repeating: " ", count: max(0, width - line.left.count)) + "  # \(line.right)\n"
-        }.joined()
+        }.joined() + ofTables
     }
 
-    /// An object by key, each with `value` (null: not set), `origin` and `variable`.
+    /// An object by key, each with `value` (null: not set), `origin`, `variable` and `reloads`.
     package static func json(_ origins: [SettingOrigin]) -> JSONValue {
         .object(
             JSONObject(
@@ -28,6 +39,7 @@ package enum SettingsReport {
                         [
                             "value": entry.value.map { .string($0) } ?? .null, "origin": .string(entry.origin),
                             "variable": entry.variable.isEmpty ? .null : .string(entry.variable),
+                            "reloads": .bool(entry.reloads),
                         ]
                     )
                 }
@@ -38,13 +50,33 @@ package enum SettingsReport {
     /// The tables of docs/settings.md: a heading for each group, a row for each setting.
     package static func markdown() -> String {
         SettingTable.groups.map { group in
-            "\n## \(group.title)\n\n| Variable | Default | What it does |\n|---|---|---|\n"
+            "\n## \(group.title)\n\n| Variable | Default | Reloads | What it does |\n|---|---|---|---|\n"
                 + group.definitions.map { definition in
                     let value = definition.defaultText.map { "`\($0)`" } ?? ""
                     let unit = definition.unit.map { " In \($0)." } ?? ""
-                    return "| \(names(of: definition)) | \(value) | \(definition.help)\(unit) |\n"
+                    let reloads = definition.reloads ? "yes" : ""
+                    return "| \(names(of: definition)) | \(value) | \(reloads) | \(definition.help)\(unit) |\n"
                 }.joined()
         }.joined()
+    }
+
+    /// A settings file in TOML with every setting commented out, as an installation begins with it;
+    /// what has no default stands with an empty value, which counts as not set.
+    package static func example() -> String {
+        """
+        # Settings of Tocsin. Each line below shows a default: remove its # to change it.
+        # Check the file with `tocsin settings check --config FILE`, then restart the server.
+        # A flag wins over the environment, the environment over this file.
+
+        """
+            + SettingTable.groups.map { group in
+                "\n## \(group.title)\n"
+                    + group.definitions.map { definition in
+                        let unit = definition.unit.map { " In \($0)." } ?? ""
+                        return
+                            "\n# \(definition.help)\(unit)\n#\(definition.key) = \(SettingsTOML.quoted(definition.defaultText ?? ""))\n"
+                    }.joined()
+            }.joined()
     }
 
     /// The part of the manual page that lists the settings, in roff.
@@ -55,9 +87,11 @@ package enum SettingsReport {
                     + group.definitions.map { definition in
                         let value = definition.defaultText.map { " Default: \($0)." } ?? ""
                         let unit = definition.unit.map { " In \($0)." } ?? ""
-                        let names = [definition.flag, definition.variable] + definition.aliases.map(\.variable)
+                        let names =
+                            [definition.key, definition.flag, definition.variable] + definition.aliases.map(\.variable)
                         return ".TP\n.B " + roff((names + definition.fileVariables).joined(separator: ", ")) + "\n"
-                            + roff(definition.help + unit + value) + "\n"
+                            + roff(definition.help + unit + value + (definition.reloads ? " SIGHUP reloads it." : ""))
+                            + "\n"
                     }.joined()
             }.joined()
     }
@@ -72,10 +106,5 @@ package enum SettingsReport {
         let others = definition.aliases.map(\.variable) + definition.fileVariables
         let aliases = others.isEmpty ? "" : " (also " + others.map { "`\($0)`" }.joined(separator: ", ") + ")"
         return "`\(definition.variable)`" + aliases
-    }
-
-    private static func quoted(_ value: String) -> String {
-        if Int(value) != nil || Double(value) != nil || value == "true" || value == "false" { return value }
-        return JSONValue.string(value).serializedString()
     }
 }

@@ -56,7 +56,8 @@ extension AuthPaths {
     ) async -> OutgoingResponse {
         do throws(ServiceError) {
             let new = try await signIn.service.signIn(person, agent: request.header("user-agent"))
-            return AuthAnswer.seeOther(path, used + [cookie(of: new)])
+            // Browsers that asked for no page come to the first one.
+            return AuthAnswer.seeOther(path == "/" ? signIn.home : path, used + [cookie(of: new)])
         } catch {
             let status = AuthAnswer.error(error, report: report).status
             return page(status, status == .unauthorized ? "account_taken" : "unavailable", nil, used)
@@ -120,10 +121,12 @@ extension AuthPaths {
         let status: HTTPResponse.Status =
             switch refusal.code {
             case .providerAway, .discoveryRefused: .serviceUnavailable
+            case .tooManyCallbacks: .tooManyRequests
             case .groupsNotAllowed, .claimRequired, .groupsOverage: .forbidden
             default: .badRequest
             }
-        return page(status, refusal.code.rawValue, refusal.providerError, fields)
+        let wait = status == .tooManyRequests ? [(name: "retry-after", value: "60")] : []
+        return page(status, refusal.code.rawValue, refusal.providerError, fields + wait)
     }
 
     /// Our own words alone; of the provider's a code of a fixed list.
@@ -137,13 +140,14 @@ extension AuthPaths {
         let advice =
             switch status {
             case .serviceUnavailable: "The sign-in provider or this server is away. Try again in a minute."
+            case .tooManyRequests: "Many people of your network sign in at once. Begin again in a minute."
             case .forbidden: "You are known, but may not sign in here. Ask whoever runs this server."
             default: "The sign-in could not be completed. Begin it again, in one browser."
             }
         return AuthAnswer.page(
             status,
             title: "Not signed in",
-            body: "<p>\(advice)\(said)</p><p>Code: <code>\(code)</code></p><p><a href=\"/\">Back</a></p>",
+            body: "<p>\(advice)\(said)</p><p>Code: <code>\(code)</code></p><p><a href=\"\(signIn.home)\">Back</a></p>",
             fields
         )
     }

@@ -73,7 +73,7 @@ extension AuthPaths {
             }
             var address: String?
             if let session, let origin = request.ownOrigin {
-                address = await signIn.providers?.logoutAddress(of: session, returnAddress: origin + "/")
+                address = await signIn.providers?.logoutAddress(of: session, returnAddress: origin + signIn.home)
             }
             return AuthAnswer.json(
                 ["logoutAddress": address.map { .string($0) } ?? .null],
@@ -138,7 +138,8 @@ extension AuthPaths {
     func setCookie(_ name: String, _ value: String, _ sameSite: String, seconds: Int) -> (name: String, value: String) {
         let secure = signIn.cookies.isSecure ? "; Secure" : ""
         return (
-            "set-cookie", "\(name)=\(value); Path=/; Max-Age=\(seconds); HttpOnly\(secure); SameSite=\(sameSite)"
+            "set-cookie",
+            "\(name)=\(value); Path=\(signIn.cookies.path); Max-Age=\(seconds); HttpOnly\(secure); SameSite=\(sameSite)"
         )
     }
 }

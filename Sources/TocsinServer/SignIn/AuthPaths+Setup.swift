@@ -10,7 +10,7 @@ extension AuthPaths {
     func setupForm(_ request: IncomingRequest) async -> OutgoingResponse {
         do throws(ServiceError) {
             guard try await signIn.setup.isOpen() else { return Self.closed }
-            return Self.form(.ok, message: "")
+            return form(.ok, message: "")
         } catch {
             return AuthAnswer.error(error, report: report)
         }
@@ -47,8 +47,8 @@ extension AuthPaths {
             )
         } catch {
             switch error {
-            case .badInput(let text): return Self.form(.badRequest, message: text)
-            case .unauthenticated(let text): return Self.form(.forbidden, message: text)
+            case .badInput(let text): return form(.badRequest, message: text)
+            case .unauthenticated(let text): return form(.forbidden, message: text)
             default: return AuthAnswer.error(error, report: report)
             }
         }
@@ -60,15 +60,15 @@ extension AuthPaths {
         body: "<p>This server has an administrator. There is nothing to set up.</p>"
     )
 
-    private static func form(_ status: HTTPResponse.Status, message: String) -> OutgoingResponse {
-        let said = message.isEmpty ? "" : "<p role=\"alert\"><strong>\(escaped(message))</strong></p>"
+    private func form(_ status: HTTPResponse.Status, message: String) -> OutgoingResponse {
+        let said = message.isEmpty ? "" : "<p role=\"alert\"><strong>\(Self.escaped(message))</strong></p>"
         return AuthAnswer.page(
             status,
             title: "Set up Tocsin",
             body: """
                 \(said)
                 <p>The code is in the log of the server's first start.</p>
-                <form method="post" action="/auth/setup">
+                <form method="post" action="\(signIn.home)auth/setup">
                 <p><label>Set-up code <input name="code" autocomplete="off" required></label></p>
                 <p><label>User name <input name="username" autocomplete="username" required></label></p>
                 <p><label>Password, at least 10 characters

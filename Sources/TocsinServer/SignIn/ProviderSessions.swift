@@ -27,17 +27,14 @@ final class ProviderSessions: Sendable {
     /// nil where the settings name no provider.
     init?(_ process: ProcessPart, store: StorePart, sessions: SessionService) {
         let settings = process.settings
-        guard let url = settings.server.publicURL, let address = EndpointAddress(url) else { return nil }
+        guard let url = settings.server.publicURL, let address = EndpointAddress(url + settings.server.basePath) else {
+            return nil
+        }
         let all = settings.signIn.allOIDC
         guard !all.isEmpty else { return nil }
-        var pools: [String: Identity.Provider] = [:]
-        let providers = all.enumerated().map { index, provider in
-            // People of bearer tokens of the same issuer are the same people.
-            let isPool = settings.signIn.issuer.map { $0 == provider.issuer } ?? (index == 0)
-            if isPool { pools[provider.id] = settings.signIn.provider == "oidc" ? .oidc : .userPools }
-            return provider.provider(isUserPool: isPool)
-        }
-        self.pools = pools
+        let providers = settings.signIn.providers
+        let pool: Identity.Provider = settings.signIn.provider == "oidc" ? .oidc : .userPools
+        pools = Dictionary(providers.filter(\.isUserPool).map { ($0.id, pool) }) { first, _ in first }
         groupClaim = store.environment.claimedGroups.claim
         (self.sessions, self.store) = (sessions, store.store)
         (sealer, time) = (process.sealer, process.time)
@@ -46,7 +43,8 @@ final class ProviderSessions: Sendable {
             publicAddress: address,
             sealer: process.sealer,
             http: process.http,
-            time: process.time
+            time: process.time,
+            metrics: process.metrics.auth
         )
         (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1000))
     }
@@ -59,6 +57,9 @@ final class ProviderSessions: Sendable {
             for await id in queue { await renew(id) }
         }
     }
+
+    /// Takes other settings of the providers, whose ids and issuers stay.
+    func reload(_ signIn: Settings.SignIn) { signIns.replace(signIn.providers) }
 
     /// Takes that a session was used; never waits.
     func note(_ session: Session) {
@@ -123,6 +124,16 @@ final class ProviderSessions: Sendable {
         guard let provider = session.provider, let signIn = signIns[provider] else { return nil }
         let identity = tokens(of: session)?.identity
         return await signIn.logoutAddress(idToken: identity, returnAddress: returnAddress)
+    }
+}
+
+extension Settings.SignIn {
+    /// The sign-in providers, that of variables first.
+    fileprivate var providers: [OIDCProvider] {
+        allOIDC.enumerated().map { index, provider in
+            // People of bearer tokens of the same issuer are the same people.
+            provider.provider(isUserPool: issuer.map { $0 == provider.issuer } ?? (index == 0))
+        }
     }
 }
 

@@ -11,13 +11,15 @@ struct SignInPart: Sendable {
     let sessions: SessionService
     let setup: SetupService
     let cookies: SessionCookies
+    /// The path of our first page, with a slash at its end.
+    let home: String
     /// nil where nobody signs in with a provider.
     let providers: ProviderSessions?
     private let keeper: SessionKeeper
     private let refusals: RefusedSignIns
 
     init(_ process: ProcessPart, store: StorePart) {
-        let (settings, logger) = (process.settings, process.logger)
+        let (settings, logger) = (process.settings, process.log.logger(.signIn))
         let limits = SessionLimits(
             idleSeconds: settings.signIn.sessionIdleSeconds ?? SessionLimits().idleSeconds,
             lifetimeSeconds: settings.signIn.sessionLifetimeSeconds ?? SessionLimits().lifetimeSeconds
@@ -31,12 +33,17 @@ struct SignInPart: Sendable {
             passwords: store.environment.passwords ?? PasswordGate(),
             decoy: PasswordHash.decoy,
             takesPasswords: settings.signIn.takesPasswords,
-            refusals: refusals
+            refusals: refusals,
+            metrics: process.metrics.auth
         )
         sessions = SessionService(environment: store.environment, limits: limits, secrets: secrets)
         setup = SetupService(environment: store.environment, secrets: secrets, refusals: refusals)
         keeper = SessionKeeper(store: store.store, time: process.time, limits: limits)
-        cookies = SessionCookies(Self.place(settings.server))
+        home = settings.server.basePath + "/"
+        cookies = SessionCookies(
+            Self.place(settings.server),
+            path: settings.server.basePath.isEmpty ? "/" : settings.server.basePath
+        )
         providers = ProviderSessions(process, store: store, sessions: sessions)
     }
 
@@ -69,13 +76,19 @@ struct SignInPart: Sendable {
                 guard try await setup.begin(code: code) else { return }
                 logger.notice(
                     "there is no administrator yet: open the set-up address and enter the code; it is told once",
-                    metadata: ["address": "\(publicURL ?? address)/auth/setup", "code": "\(code)"]
+                    metadata: [
+                        "event": "setup_code", "address": "\(publicURL ?? address)/auth/setup",
+                        "setup_code": "\(code)",
+                    ]
                 )
                 return
             } catch .unavailable {
                 // The store has said so.
             } catch {
-                return logger.error("the set-up code could not be made", metadata: ["reason": "\(error)"])
+                return logger.error(
+                    "the set-up code could not be made",
+                    metadata: ["event": "setup_code_not_made", "reason": "\(error)"]
+                )
             }
             try? await time.sleep(until: time.now().adding(seconds: 1))
         }
@@ -90,11 +103,11 @@ struct SignInPart: Sendable {
     }
 
     private static func write(_ refusal: SignInRefusal, to logger: Logger) {
-        var metadata: Logger.Metadata = ["reason": "\(refusal.reason)"]
+        var metadata: Logger.Metadata = ["event": "sign_in_refused", "reason": "\(refusal.reason)"]
         if let user = refusal.user { metadata["user"] = "\(user)" }
         if let provider = refusal.provider { metadata["provider"] = "\(provider)" }
         if let network = refusal.origin?.network { metadata["network"] = "\(network)" }
-        if let id = refusal.origin?.requestID { metadata["request"] = "\(id)" }
+        if let id = refusal.origin?.requestID { metadata["request_id"] = "\(id)" }
         if let sentence = refusal.sentence { metadata["detail"] = "\(sentence)" }
         logger.notice("a sign-in was refused", metadata: metadata)
     }

@@ -29,6 +29,12 @@ package enum SystemFile {
     /// Whether there is something of this name.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// How many bytes a file has; nil where there is none.
+    static func size(of path: String) -> Int? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : nil
+    }
+
     /// Why files cannot be made in a folder, or the folder itself; nil: they can.
     static func obstacle(toWritingIn folder: String) -> Failure? {
         if access(folder, F_OK) == 0 {

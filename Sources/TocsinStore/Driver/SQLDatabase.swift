@@ -1,3 +1,4 @@
+package import Metrics
 package import TocsinCore
 
 /// A database that connections can be opened to: what a driver hands to the store.
@@ -19,6 +20,8 @@ package protocol SQLDatabase: Sendable {
     var trouble: ConnectionTrouble? { get }
     /// Has connections end this long from now, whatever they do; for a server that stops.
     func giveUp(afterSeconds seconds: Int)
+    /// What the driver counts for those who scrape; nil where it counts nothing.
+    var metrics: (any MetricSource)? { get }
     /// What wakes other nodes by way of the database; nil where it can wake nobody.
     func doorbell(instance: String) -> (any Doorbell)?
 }
@@ -26,6 +29,9 @@ package protocol SQLDatabase: Sendable {
 extension SQLDatabase {
     /// A database in this machine's file has no connections to lose.
     package var trouble: ConnectionTrouble? { nil }
+
+    /// A driver counts nothing unless it says what.
+    package var metrics: (any MetricSource)? { nil }
 
     /// A database belongs to one server unless its driver says otherwise.
     package var isShared: Bool { false }

@@ -68,4 +68,6 @@ package struct MigrationStatus: Sendable, Hashable {
     package var name: String
     /// nil: not yet.
     package var appliedAt: Timestamp?
+    /// Whether programs from before it can go on; nil: this program does not know the file.
+    package var isAdditive: Bool?
 }

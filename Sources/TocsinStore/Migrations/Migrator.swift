@@ -24,17 +24,21 @@ package struct Migrator {
     /// Applies what is pending, all in one transaction; refuses a database that
     /// this program does not fit.
     ///
-    /// `note` makes what the audit says of it; a database that is made says nothing.
+    /// `note` makes what the audit says of it; a database that is made says nothing. `step` is told
+    /// how far it has come.
     package func migrate(
         at now: Timestamp,
-        note: ((_ from: Int, _ to: Int) -> AuditEvent)? = nil
+        note: ((_ from: Int, _ to: Int) -> AuditEvent)? = nil,
+        step: (OpeningStep) -> Void = { _ in }
     ) throws(StoreError) {
+        step(.waitingForLock)
         try connection.run(dialect.beginWriting())
         do throws(StoreError) {
             for lock in dialect.tableLock { try connection.run(lock) }
             try createTable()
             let pending = try pending()
             for migration in pending {
+                step(.migrating(number: migration.number, of: migrations.count, name: migration.name))
                 try connection.execute(script: migration.text)
                 try connection.run(
                     "INSERT INTO migrations (number, name, checksum, applied_at, additive) VALUES ($1, $2, $3, $4, $5)",
@@ -72,8 +76,14 @@ package struct Migrator {
         let applied = try hasTable() ? try self.applied() : []
         let moments = Dictionary(applied.map { ($0.number, $0.moment) }, uniquingKeysWith: { first, _ in first })
         let unknown = applied.filter { $0.number > migrations.count }
-        return migrations.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: moments[$0.number]) }
-            + unknown.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: $0.moment) }
+        return migrations.map {
+            MigrationStatus(
+                number: $0.number,
+                name: $0.name,
+                appliedAt: moments[$0.number],
+                isAdditive: $0.isAdditive
+            )
+        } + unknown.map { MigrationStatus(number: $0.number, name: $0.name, appliedAt: $0.moment) }
     }
 
     private func createTable() throws(StoreError) {

@@ -37,6 +37,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("tokens", by: "id"),
         MovedTable("groups", by: "id"),
         MovedTable("group_members", by: "group_id", "user_id"),
+        MovedTable("left_groups", by: "user_id", "left_at", "group_name"),
         MovedTable("api_keys", by: "id"),
         MovedTable("muted_users", by: "user_id"),
         MovedTable("user_facts", by: "user_id"),

@@ -32,9 +32,16 @@ private enum SQL {
 /// was there before the commit's answer. This node is told at once of what does not depend on order
 /// (work for the outbox, withdrawn access).
 package final class Journal: Sendable {
+    /// The records of one of this node's groups.
+    struct Kept {
+        var events: [DomainEvent]
+        /// When this node knew that they are durable.
+        var committedAt: ContinuousClock.Instant
+    }
+
     private struct State {
         var lastSerial: Int64 = 0
-        var kept: [Int64: [DomainEvent]] = [:]
+        var kept: [Int64: Kept] = [:]
         var oldestKept: Int64 = 1
         var keptCount = 0
     }
@@ -113,21 +120,21 @@ package final class Journal: Sendable {
         let records = events.filter { Self.ordered.contains($0.kind) }
         state.withLock { state in
             if state.kept.isEmpty { state.oldestKept = serial }
-            state.kept[serial] = records
+            state.kept[serial] = Kept(events: records, committedAt: .now)
             state.keptCount += records.count
             while state.keptCount > Self.maximumKept, state.oldestKept < serial {
-                state.keptCount -= state.kept.removeValue(forKey: state.oldestKept)?.count ?? 0
+                state.keptCount -= state.kept.removeValue(forKey: state.oldestKept)?.events.count ?? 0
                 state.oldestKept += 1
             }
         }
     }
 
     /// The records of one of this node's own rows, once; nil when they are no longer kept.
-    func takeKept(_ serial: Int64) -> [DomainEvent]? {
+    func takeKept(_ serial: Int64) -> Kept? {
         state.withLock { state in
-            let records = state.kept.removeValue(forKey: serial)
-            state.keptCount -= records?.count ?? 0
-            return records
+            let kept = state.kept.removeValue(forKey: serial)
+            state.keptCount -= kept?.events.count ?? 0
+            return kept
         }
     }
 }

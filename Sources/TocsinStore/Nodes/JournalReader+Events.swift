@@ -13,19 +13,24 @@ extension JournalReader {
         let sources = new.map { source(of: $0, isHeard) }
         let records = try records(of: sources, SQLReader(session: session))
         // Several groups at once: whoever is woken by them finds them all.
-        var events: [DomainEvent] = []
+        var (events, origins): ([DomainEvent], [CommitOrigin]) = ([], [])
         var told: [Int64] = []
         for (row, source) in zip(new, sources) {
+            var origin = CommitOrigin(isHere: row.node == journal.instance, at: nil)
             switch source {
-            case .own(let own): events += own
+            case .own(let kept):
+                events += kept.events
+                origin.at = kept.committedAt
+            case .passed: break
             case .read(let entries):
                 for entry in entries { try events += self.events(of: entry, records, session) }
             }
+            origins += repeatElement(origin, count: events.count - origins.count)
             told.append(row.id)
             guard events.count >= Self.mostEvents || row.id == new.last?.id else { continue }
-            if !events.isEmpty { listeners.publish(events) }
+            if !events.isEmpty { listeners.publish(events, .each(origins)) }
             cursor.published.formUnion(told)
-            (events, told) = ([], [])
+            (events, origins, told) = ([], [], [])
         }
     }
 
@@ -33,7 +38,7 @@ extension JournalReader {
     private func source(of row: JournalRow, _ isHeard: Bool) -> Source {
         guard row.node == journal.instance else { return .read(JournalText.entries(of: row.body).filter(isWanted)) }
         let kept = journal.takeKept(row.serial)
-        guard isHeard else { return .own([]) }
+        guard isHeard else { return .passed }
         // The rest of its own this node was told at once.
         return kept.map(Source.own)
             ?? .read(JournalText.entries(of: row.body).filter { $0.isInOrder && isWanted($0) })
@@ -41,7 +46,9 @@ extension JournalReader {
 
     /// A group's events, or what is to be made of its row.
     private enum Source {
-        case own([DomainEvent])
+        case own(Journal.Kept)
+        /// This node's own, which nobody here wants.
+        case passed
         case read([JournalEntry])
     }
 

@@ -264,6 +264,7 @@ extension JournalReader {
         let oldest = page.rows.map(\.madeAt.milliseconds).min() ?? page.moment.milliseconds
         found.withLock { status in
             status.rows += page.rows.count
+            status.foundAt = page.moment
             status.lagMilliseconds = max(0, page.moment.milliseconds + milliseconds - oldest)
         }
     }

@@ -8,8 +8,9 @@ package struct JournalListeners: Sendable {
     /// Whether anybody here listens to changes of records at all; while nobody does, what this node
     /// itself commits is nothing to hurry for.
     package var isAnybodyHere: @Sendable () -> Bool
-    /// Takes the events of one group or of several that follow each other, in order.
-    package var publish: @Sendable ([DomainEvent]) -> Void
+    /// Takes the events of one group or of several that follow each other, in order, and where each
+    /// was committed.
+    package var publish: @Sendable ([DomainEvent], CommitOrigins) -> Void
     /// Something may have been missed: the reader was away for too long, or the
     /// database is no longer the same.
     package var lost: @Sendable () -> Void
@@ -25,7 +26,7 @@ package struct JournalListeners: Sendable {
     package init(
         wants: @escaping @Sendable (_ model: String, _ owner: String?) -> Bool,
         isAnybodyHere: @escaping @Sendable () -> Bool = { true },
-        publish: @escaping @Sendable ([DomainEvent]) -> Void,
+        publish: @escaping @Sendable ([DomainEvent], CommitOrigins) -> Void,
         lost: @escaping @Sendable () -> Void,
         measured: @escaping @Sendable (DatabaseTime.Measurement) -> Void = { _ in },
         failed: @escaping @Sendable (StoreError?) -> Void = { _ in },
@@ -43,10 +44,13 @@ package struct JournalListeners: Sendable {
 
 /// What the registry says of other nodes that live.
 package struct JournalPeers: Sendable, Hashable {
-    /// Whether there is one.
-    package var areThere = false
+    /// How many there are.
+    package var count = 0
     /// Whether somebody listens to deliveries there.
     package var wantDeliveries = false
+
+    /// Whether there is one.
+    package var areThere: Bool { count > 0 }
 }
 
 /// How a reader of the journal behaves.
@@ -72,6 +76,8 @@ package struct JournalStatus: Sendable, Hashable {
     package var rows = 0
     /// How old the oldest row was that the last look with any found.
     package var lagMilliseconds: Int64 = 0
+    /// When that look was, in the database's time.
+    package var foundAt: Timestamp?
     /// When it last looked, in the database's time.
     package var lookedAt: Timestamp?
 

@@ -18,6 +18,8 @@ package final class ReadCancellation: Sendable {
 /// A read that waits for a thread, or runs on one.
 final class ReadIntent: Sendable {
     let origin: ReadOrigin
+    /// nil where nobody measures how long it waits.
+    let askedAt: ContinuousClock.Instant?
     let cancellation = ReadCancellation()
     /// Runs the closure; answers what to call once the snapshot is let go.
     let run: @Sendable (SQLReader) -> @Sendable () -> Void
@@ -30,9 +32,10 @@ final class ReadIntent: Sendable {
 
     init(
         _ origin: ReadOrigin,
+        askedAt: ContinuousClock.Instant?,
         run: @escaping @Sendable (SQLReader) -> @Sendable () -> Void,
         fail: @escaping @Sendable (StoreError) -> Void
     ) {
-        (self.origin, self.run, self.fail) = (origin, run, fail)
+        (self.origin, self.askedAt, self.run, self.fail) = (origin, askedAt, run, fail)
     }
 }

@@ -1,3 +1,4 @@
+import Metrics
 import TocsinCore
 
 /// A thread with a connection that reads.
@@ -7,6 +8,7 @@ struct ReaderThread: Sendable {
     let next: @Sendable (_ ended: ReadIntent?) -> ReadIntent?
     let readers: Countdown
     let opening: Opening
+    let metrics: StoreMetrics?
 
     /// Reads until there is nothing left to read.
     func run() {
@@ -14,6 +16,8 @@ struct ReaderThread: Sendable {
         var ended: ReadIntent?
         while let intent = next(ended) {
             ended = intent
+            let begin = metrics.map { _ in ContinuousClock.now }
+            defer { note(intent, begin) }
             do throws(StoreError) {
                 try opening.check()
                 try serve(intent, &session)
@@ -25,6 +29,13 @@ struct ReaderThread: Sendable {
         }
         session?.connection.close()
         readers.arrive()
+    }
+
+    /// Counts a read that has ended.
+    private func note(_ intent: ReadIntent, _ begin: ContinuousClock.Instant?) {
+        guard let metrics, let begin, let askedAt = intent.askedAt else { return }
+        metrics.readWait.record(begin - askedAt)
+        metrics.readTime.record(.now - begin)
     }
 
     /// Answers an intent; once more from the start when a connection that was

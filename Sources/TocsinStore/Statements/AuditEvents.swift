@@ -22,7 +22,7 @@ private enum SQL {
 
 extension SQLReading {
     func auditEvents(_ query: AuditQuery) throws(StoreError) -> [StoredAuditEvent] {
-        var statement = AuditStatement(query)
+        var statement = AuditStatement(query, session.dialect)
         return try connection.all(statement.text(), statement.bindings, StoredAuditEvent.init)
     }
 }
@@ -53,9 +53,10 @@ extension SQLWriter {
 /// may be somebody's.
 private struct AuditStatement {
     private let query: AuditQuery
+    private let dialect: Dialect
     private(set) var bindings: [SQLValue] = []
 
-    init(_ query: AuditQuery) { self.query = query }
+    init(_ query: AuditQuery, _ dialect: Dialect) { (self.query, self.dialect) = (query, dialect) }
 
     mutating func text() -> String {
         let limit = bound(.int(Int64(query.limit)))
@@ -65,9 +66,21 @@ private struct AuditStatement {
         let topics = viewer.owners.map { "subject_kind = 'TOPIC' AND subject_owner = \(bound(.text($0)))" }
         let ways =
             ["actor_kind = 'USER' AND actor = \(user)", "about = \(user)"]
-            + ["subject_kind <> 'TOPIC' AND subject_owner = \(user)"] + topics
+            + ["subject_kind <> 'TOPIC' AND subject_owner = \(user)"] + topics + granted(viewer.subjects)
         let branches = ways.map { "SELECT * FROM (\(selection(shared + [$0], limit))) AS part" }
         return "SELECT * FROM (\(branches.joined(separator: " UNION "))) AS parts \(SQL.order) LIMIT \(limit)"
+    }
+
+    /// Rows of topics in which one of these has the role OWNER.
+    private mutating func granted(_ subjects: [GrantSubject]) -> [String] {
+        guard !subjects.isEmpty else { return [] }
+        let texts = subjects.map { bound(.text($0.text)) }.joined(separator: ", ")
+        return [
+            """
+            subject_kind = 'TOPIC' AND subject IN (SELECT g.topic_id FROM topic_grants AS g WHERE g.subject IN (\(texts))
+                AND g.roles & \(TopicRole.owner.rawValue) <> 0 AND (g.expires_at IS NULL OR g.expires_at > \(dialect.moment)))
+            """
+        ]
     }
 
     private func selection(_ conditions: [String], _ limit: String) -> String {

@@ -18,10 +18,12 @@ private enum SQL {
     }
     static func topics(_ subjects: BoundList, _ dialect: Dialect) -> String {
         """
-        SELECT g.subject, g.topic_id, t.owner, g.roles, g.expires_at FROM topic_grants AS g
-        JOIN topics AS t ON t.id = g.topic_id
-        WHERE g.subject IN (\(subjects.placeholders)) AND (g.expires_at IS NULL OR g.expires_at > \(dialect.moment))
-        LIMIT $\(subjects.bindings.count + 1)
+        SELECT subject, topic_id, owner, roles, expires_at FROM (
+            SELECT g.subject, g.topic_id, t.owner, g.roles, g.expires_at,
+                row_number() OVER (PARTITION BY t.owner ORDER BY g.topic_id) AS place
+            FROM topic_grants AS g JOIN topics AS t ON t.id = g.topic_id
+            WHERE g.subject IN (\(subjects.placeholders)) AND (g.expires_at IS NULL OR g.expires_at > \(dialect.moment))
+        ) AS granted WHERE place <= $\(subjects.bindings.count + 1) LIMIT $\(subjects.bindings.count + 2)
         """
     }
     static func gained(_ subjects: BoundList, _ dialect: Dialect) -> String {
@@ -97,11 +99,15 @@ extension SQLReading {
         return try connection.all(SQL.ofSubject(session.dialect), bindings, TopicGrant.init)
     }
 
-    func grantedTopics(of subjects: [GrantSubject], limit: Int) throws(StoreError) -> [GrantChange] {
+    func grantedTopics(
+        of subjects: [GrantSubject],
+        limit: Int,
+        perOwner: Int
+    ) throws(StoreError) -> [GrantChange] {
         var found: [GrantChange] = []
         for chunk in subjects.map(\.text).chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            let bindings = list.bindings + [.int(Int64(max(0, limit - found.count)))]
+            let bindings = list.bindings + [.int(Int64(perOwner)), .int(Int64(max(0, limit - found.count)))]
             found += try connection.all(SQL.topics(list, session.dialect), bindings, GrantChange.init)
         }
         return found
@@ -174,7 +180,7 @@ extension SQLWriter {
         try connection.run(SQL.share, [.text(grant.topicID.text)])
         let couldRead = old.map { !$0.roles.isDisjoint(with: .reading) } ?? false
         if couldRead, grant.roles.isDisjoint(with: .reading) {
-            try noteEnd(of: grant, at: grant.changedAt)
+            try noteEnd(of: grant.subject, in: grant.topicID, at: grant.changedAt)
         } else if !grant.roles.isDisjoint(with: .reading) {
             try connection.run(SQL.forgetEnd, [.text(grant.topicID.text), .text(grant.subject.text)])
         }
@@ -184,12 +190,13 @@ extension SQLWriter {
         try connection.run(SQL.remove, [.text(grant.id.text)])
         try connection.run(SQL.unshare, [.text(grant.topicID.text)])
         // Who never read the topic has lost nothing that a sync could tell of.
-        if !grant.roles.isDisjoint(with: .reading) { try noteEnd(of: grant, at: moment) }
+        if !grant.roles.isDisjoint(with: .reading) {
+            try noteEnd(of: grant.subject, in: grant.topicID, at: moment)
+        }
     }
 
-    private func noteEnd(of grant: TopicGrant, at moment: Timestamp) throws(StoreError) {
-        let bindings = [.text(grant.topicID.text), .text(grant.subject.text), SQLValue(moment)]
-        try connection.run(SQL.noteEnd, bindings)
+    func noteEnd(of subject: GrantSubject, in topic: TopicID, at moment: Timestamp) throws(StoreError) {
+        try connection.run(SQL.noteEnd, [.text(topic.text), .text(subject.text), SQLValue(moment)])
     }
 
     func setLeft(_ moment: Timestamp?, _ user: UserID, _ topic: TopicID) throws(StoreError) {

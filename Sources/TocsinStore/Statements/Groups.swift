@@ -23,6 +23,22 @@ private enum SQL {
         INSERT INTO groups (\(columns)) VALUES ($1, $2, $3, $4, $5)
         ON CONFLICT (id) DO UPDATE SET name = excluded.name, description = excluded.description
         """
+    static let spans = """
+        SELECT g.name, m.added_at, CAST(NULL AS BIGINT) FROM group_members AS m JOIN groups AS g ON g.id = m.group_id
+        WHERE m.user_id = $1 AND m.added_at >= $2
+        UNION ALL SELECT group_name, joined_at, left_at FROM left_groups WHERE user_id = $1 AND left_at >= $2
+        """
+    private static let note = """
+        INSERT INTO left_groups (user_id, group_name, joined_at, left_at)
+        SELECT m.user_id, $2, m.added_at, $3 FROM group_members AS m
+        """
+    private static let once = "ON CONFLICT (user_id, left_at, group_name) DO NOTHING"
+    static let noteAllLeft = "\(note) WHERE m.group_id = $1 \(once)"
+    static let noteLeft = "\(note) WHERE m.group_id = $1 AND m.user_id = $4 \(once)"
+    static let oldLeft = """
+        SELECT user_id, left_at, group_name FROM left_groups WHERE left_at < $1 ORDER BY left_at LIMIT $2
+        """
+    static let forgetLeft = "DELETE FROM left_groups WHERE user_id = $1 AND left_at = $2 AND group_name = $3"
     static let removals = [
         "DELETE FROM group_members WHERE group_id = $1", "DELETE FROM groups WHERE id = $1",
     ]
@@ -75,12 +91,20 @@ extension SQLReading {
         )
     }
 
+    func groupSpans(of user: UserID, since moment: Timestamp) throws(StoreError) -> [GroupSpan] {
+        try connection.all(SQL.spans, [.text(user.text), SQLValue(moment)]) { row in
+            GroupSpan(name: row.text(0), joinedAt: row.moment(1), leftAt: row.optionalMoment(2))
+        }
+    }
+
     func memberCount(of group: GroupID) throws(StoreError) -> Int {
         try connection.first(SQL.memberCount, [.text(group.text)]) { Int($0.int(0)) } ?? 0
     }
 }
 
 extension SQLWriter {
+    func holdGroup(named name: String) throws(StoreError) { try lock(name: "group " + name) }
+
     func save(_ group: Group) throws(StoreError) {
         try connection.run(
             SQL.save,
@@ -91,7 +115,8 @@ extension SQLWriter {
         )
     }
 
-    func remove(_ group: Group) throws(StoreError) {
+    func remove(_ group: Group, at moment: Timestamp) throws(StoreError) {
+        try connection.run(SQL.noteAllLeft, [.text(group.id.text), .text(group.name), SQLValue(moment)])
         for removal in SQL.removals { try connection.run(removal, [.text(group.id.text)]) }
         try connection.run(SQL.freeManaged, [.text(Account.Manager.group(group.name).text)])
     }
@@ -100,8 +125,18 @@ extension SQLWriter {
         try connection.run(SQL.add, [.text(group.text), .text(user.text), SQLValue(moment)]) > 0
     }
 
-    func remove(_ user: UserID, from group: GroupID) throws(StoreError) -> Bool {
-        try connection.run(SQL.removeMember, [.text(group.text), .text(user.text)]) > 0
+    func remove(_ user: UserID, from group: Group, at moment: Timestamp) throws(StoreError) -> Bool {
+        let (id, name) = (SQLValue.text(group.id.text), SQLValue.text(group.name))
+        try connection.run(SQL.noteLeft, [id, name, SQLValue(moment), .text(user.text)])
+        return try connection.run(SQL.removeMember, [id, .text(user.text)]) > 0
+    }
+
+    func removeLeftGroups(before moment: Timestamp, limit: Int) throws(StoreError) -> Int {
+        let old = try connection.all(SQL.oldLeft, [SQLValue(moment), .int(Int64(limit))]) { row in
+            [SQLValue.text(row.text(0)), SQLValue(row.moment(1)), .text(row.text(2))]
+        }
+        for key in old { try connection.run(SQL.forgetLeft, key) }
+        return old.count
     }
 
     func changeRights(of user: UserID, at moment: Timestamp) throws(StoreError) -> Timestamp? {

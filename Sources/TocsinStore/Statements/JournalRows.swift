@@ -125,7 +125,7 @@ extension SQLSession {
     /// What other nodes have been heard of since the moment.
     func peers(of instance: String, seenSince moment: Timestamp) throws(StoreError) -> JournalPeers {
         let found = try connection.first(SQL.others, [.text(instance), SQLValue(moment)]) { row in
-            JournalPeers(areThere: row.int(0) > 0, wantDeliveries: row.int(1) > 0)
+            JournalPeers(count: Int(row.int(0)), wantDeliveries: row.int(1) > 0)
         }
         return found ?? JournalPeers()
     }

@@ -3,6 +3,7 @@ import TocsinCore
 private enum SQL {
     static let columns = "instance, name, key_mark, wants_deliveries, started_at, seen_at"
     static let seen = "SELECT \(columns) FROM nodes WHERE seen_at >= $1 ORDER BY name, instance"
+    static let duties = "SELECT name FROM duties WHERE node = $1 AND lease_until > $2 ORDER BY name"
     static let save = """
         INSERT INTO nodes (\(columns)) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT (instance) DO UPDATE SET wants_deliveries = excluded.wants_deliveries, seen_at = excluded.seen_at
@@ -34,6 +35,12 @@ extension SQLReading {
             node.seenAt = row.moment(5)
             return node
         }
+    }
+}
+
+extension SQLReading {
+    func duties(of node: String, at now: Timestamp) throws(StoreError) -> [String] {
+        try connection.all(SQL.duties, [.text(node), SQLValue(now)]) { $0.text(0) }
     }
 }
 

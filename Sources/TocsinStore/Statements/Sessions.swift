@@ -10,7 +10,13 @@ private enum SQL {
     static let byFormerDigest = sessions + " WHERE former_digest = $1"
     static let one = sessions + " WHERE id = $1"
     static let ofUser = sessions + " WHERE user_id = $1 ORDER BY created_at DESC, id DESC"
+    static func ofUsers(_ users: BoundList) -> String {
+        "\(sessions) WHERE user_id IN (\(users.placeholders)) ORDER BY created_at DESC, id DESC"
+    }
     static let ended = "SELECT id, user_id FROM sessions WHERE ended_at IS NOT NULL AND expires_at > $1"
+    static let good = """
+        SELECT count(*) FROM sessions WHERE expires_at > $1 AND idle_until > $1 AND ended_at IS NULL
+        """
     static let familiar = """
         SELECT 1 FROM sessions WHERE user_id = $1 AND created_at >= $2 AND network = $3 LIMIT 1
         """
@@ -53,8 +59,21 @@ extension SQLReading {
         try connection.all(SQL.ofUser + lock("sessions"), [.text(user.text)], Session.init)
     }
 
+    func sessions(of users: Set<UserID>) throws(StoreError) -> [Session] {
+        var found: [Session] = []
+        for chunk in users.map(\.text).sorted().chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            found += try connection.all(SQL.ofUsers(list), list.bindings, Session.init)
+        }
+        return found
+    }
+
     func endedSessions(at now: Timestamp) throws(StoreError) -> [(id: TokenID, user: UserID)] {
         try connection.all(SQL.ended, [SQLValue(now)]) { (id: TokenID($0.text(0)), user: UserID($0.text(1))) }
+    }
+
+    func sessionCount(at now: Timestamp) throws(StoreError) -> Int {
+        try connection.first(SQL.good, [SQLValue(now)]) { Int($0.int(0)) } ?? 0
     }
 
     func hasSignedIn(_ user: UserID, from network: String, since moment: Timestamp) throws(StoreError) -> Bool {

@@ -44,7 +44,8 @@ struct StoreAlone {
         )
         let topics = TopicService(environment: environment, model: schema.topics)
         let messages = MessageService(environment: environment, messages: schema.messages, topics: schema.topics)
-        let topic = try await topics.create(["name": .text("bench-\(UInt64.random(in: 0...UInt64.max))")], caller: Self.caller).id
+        let name = "bench-\(UInt64.random(in: 0...UInt64.max))"
+        let topic = try await topics.create(["name": .text(name)], caller: Self.caller).id
         let input: RecordInput = [
             "type": .int(1), "title": .text("Disk full"), "body": .text(StoreBenchmark.body), "topicId": .text(topic),
         ]

@@ -46,7 +46,8 @@ extension TokenCommand {
         var read: [String] = []
         @Flag(name: .customLong("read-only"), help: "The token can read: --scope read.") var readOnly = false
         @Flag(help: "The token can push (sendPush), to every user of the server: --scope push.") var push = false
-        @Option(help: "How long it is good: 90s, 15m, 12h, 30d, 1y. Default: 30d.") var ttl: Lifetime?
+        @Option(help: "How long it is good: 90s, 15m, 12h, 30d, 1y. Default: 30d.", transform: Lifetime.read)
+        var ttl: Lifetime?
         @Option(help: "A network that it may be used from, such as 10.0.0.0/8. May be given several times.")
         var cidr: [String] = []
         @OptionGroup var place: TokenPlace
@@ -75,7 +76,8 @@ extension TokenCommand {
         )
 
         @Option(help: "Only this user's.") var user: String?
-        @Option(help: "Only good ones that were not used for so long: 12h, 90d, 1y.") var unused: Lifetime?
+        @Option(help: "Only good ones that were not used for so long: 12h, 90d, 1y.", transform: Lifetime.read)
+        var unused: Lifetime?
         @Flag(help: "One JSON object a line.") var json = false
         @OptionGroup var place: TokenPlace
 
@@ -102,13 +104,16 @@ extension TokenCommand {
         )
 
         @Argument(help: "The token's id.") var id: String
-        @Option(help: "How long the old one goes on, at most 30d; 0s ends it at once. Default: 24h.")
-        var overlap: Overlap = Overlap(seconds: 86_400)
+        @Option(
+            help: "How long the old one goes on, at most 30d; 0s ends it at once. Default: 24h.",
+            transform: Lifetime.readOrNone
+        )
+        var overlap: Lifetime?
         @OptionGroup var place: TokenPlace
 
         func run() async throws {
             try await place.run { desk in
-                Terminal.print(try await desk.rotate(id, overlapSeconds: overlap.seconds))
+                Terminal.print(try await desk.rotate(id, overlapSeconds: Int64(overlap?.seconds ?? 86_400)))
             }
         }
     }
@@ -145,41 +150,23 @@ extension TokenCommand {
 }
 
 /// A length of time as people write it: `90s`, `15m`, `12h`, `30d`, `1y`.
-struct Lifetime: ExpressibleByArgument {
+struct Lifetime {
     let seconds: Double
 
     private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "y": 31_536_000]
     private static let longestSeconds = 10 * 31_536_000.0
 
-    init(seconds: Double) {
-        self.seconds = seconds
-    }
-
-    init?(argument: String) {
-        guard let last = argument.last, let unit = Self.units[last], let count = Double(argument.dropLast()),
-            count > 0, count * unit <= Self.longestSeconds
-        else { return nil }
-        self.init(seconds: count * unit)
-    }
-
-    var defaultValueDescription: String { "\(Int(seconds / 86_400))d" }
-}
-
-/// A length of time that may be none: `0s`.
-struct Overlap: ExpressibleByArgument {
-    let seconds: Int64
-
-    init(seconds: Int64) { self.seconds = seconds }
-
-    init?(argument: String) {
-        if argument == "0s" || argument == "0" {
-            self.init(seconds: 0)
-        } else if let lifetime = Lifetime(argument: argument) {
-            self.init(seconds: Int64(lifetime.seconds))
-        } else {
-            return nil
+    /// What an option says.
+    static func read(_ text: String) throws -> Lifetime {
+        guard let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count > 0 else {
+            throw ValidationError("Write a number and s, m, h, d or y, such as 90s, 12h, 30d or 1y.")
         }
+        guard count * unit <= longestSeconds else { throw ValidationError("Ten years (10y) is the longest.") }
+        return Lifetime(seconds: count * unit)
     }
 
-    var defaultValueDescription: String { "\(seconds / 3600)h" }
+    /// The same, or none at all: `0s`.
+    static func readOrNone(_ text: String) throws -> Lifetime {
+        text == "0s" || text == "0" ? Lifetime(seconds: 0) : try read(text)
+    }
 }

@@ -46,7 +46,9 @@ struct EndedTokenTests {
 
             let lines = installation.logLines.filter { $0["message"] == "delivery" }
             #expect(
-                lines.compactMap { $0["status"]?.stringValue }.sorted() == ["accepted", "accepted", "ended", "skipped"]
+                lines.compactMap { $0["outcome"]?.stringValue }.sorted() == [
+                    "accepted", "accepted", "ended", "skipped",
+                ]
             )
             let hashes = Set(lines.compactMap { $0["token_hash"]?.stringValue })
             #expect(hashes.count == 2 && hashes.allSatisfy { $0.count == 16 }, "\(lines)")

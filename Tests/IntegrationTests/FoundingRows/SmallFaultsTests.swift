@@ -11,8 +11,8 @@ struct SmallFaultsTests {
             $0.environment.merge(["GORUSH_URL": "http://gorush:8088", "GORUSH_CORE_PORT": "1"]) { $1 }
         }) { installation in
             let line = installation.logLines.first { $0["message"] == "starting" }
-            #expect(line?.serializedString().contains("\"ios_enabled\":\"true\"") == true, "\(installation.log)")
-            #expect(line?.serializedString().contains("\"android_enabled\":\"true\"") == true)
+            #expect(line?.serializedString().contains("\"ios_enabled\":true") == true, "\(installation.log)")
+            #expect(line?.serializedString().contains("\"android_enabled\":true") == true)
             let warnings = installation.log.split(separator: "\n").filter { $0.contains("GORUSH") }
             #expect(warnings.count == 1 && warnings[0].contains("GORUSH_CORE_PORT, GORUSH_URL"), "\(warnings)")
             #expect(warnings[0].contains("docs/from-gorush.md"))
@@ -57,16 +57,54 @@ struct SmallFaultsTests {
             let id = String(published.output.prefix { $0 != " " })
             for arguments in [
                 ["deliveries", id], ["explain", id, "nobody"], ["redrive", id], ["simulate", "-u", "ada"],
+                ["schedule", "list"], ["digest", "list"],
             ] {
                 let result = try await installation.tocsin(arguments, token: token)
                 #expect(!result.errors.contains("DOCUMENT_NOT_TRUSTED"), "\(arguments): \(result)")
             }
+            let manifest = try JSONParser.parse(
+                try await installation.tocsin(["client", "documents"], token: token).output
+            )
+            let names = manifest["operations"]?.arrayValue?.compactMap { $0["name"]?.stringValue } ?? []
+            #expect(names.contains("SignIn") && Set(names).count == names.count && !names.contains(""), "\(names)")
             let first = try await client.publish(topic: "alerts", title: "first")
             _ = try await client.publish(topic: "alerts", title: "live")
             let feed = client.follow(topic: "alerts", after: first.cursor).makeAsyncIterator()
             #expect(try await feed.next()?.title == "live")
+            let all = client.followAll(after: FeedPlace(cursor: first.cursor)).makeAsyncIterator()
+            #expect(try await all.next()?.title == "live")
             let other = try await installation.curl("{ devices { id } }", token: token)
             #expect(other.errorCode == "DOCUMENT_NOT_TRUSTED")
+        }
+    }
+
+    @Test("commands name commands where something is wrong, and nothing of GraphQL")
+    func words() async throws {
+        try await Installation.run { installation in
+            let token = try await installation.addUser("ada")
+            _ = try await installation.makeClient(token: token).makeTopic(named: "alerts")
+            let reader = try await installation.makeToken(user: "ada", ["--read-only"])
+            let cases: [(status: Int32, token: String, arguments: [String], words: String)] = [
+                (1, token, ["publish", "nowhere", "--title", "t"], "`tocsin topic create NAME` makes one"),
+                (1, reader, ["publish", "alerts", "--title", "t"], "your token may do less"),
+                (
+                    2, token, ["topic", "share", "alerts", "--user", "bob", "--until", "tomorrow"],
+                    "--until is \"tomorrow\""
+                ),
+                (2, token, ["publish", "alerts", "--title", "t", "--url", "example"], "--url is \"example\""),
+                (2, token, ["token", "create", "--user", "ada", "--ttl", "11y"], "Ten years (10y) is the longest."),
+                (
+                    1, token, ["schedule", "add", "alerts", "--title", "t", "--cron", "@daily"],
+                    "has one field; write five"
+                ),
+            ]
+            for (status, token, arguments, words) in cases {
+                let result = try await installation.tocsin(arguments, token: token)
+                #expect(result.status == status && result.errors.contains(words), "\(arguments): \(result)")
+                for inside in ["Not Authorized", "createTopic", "AWSDateTime", "Variable"] {
+                    #expect(!result.errors.contains(inside), "\(arguments): \(result.errors)")
+                }
+            }
         }
     }
 

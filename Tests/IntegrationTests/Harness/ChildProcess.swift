@@ -12,7 +12,7 @@ final class ChildProcess: Sendable {
     /// environment is the given one only.
     ///
     /// With a descriptor, standard error goes there and not to the file; with an input, that is
-    /// read instead of nothing.
+    /// read instead of nothing. A descriptor that is handed over is number 3 there.
     ///
     /// Not by Foundation's `Process`: with more than about 1,300 open files it reads past the
     /// end of its list of them.
@@ -22,7 +22,8 @@ final class ChildProcess: Sendable {
         environment: [String: String],
         folder: String,
         errorDescriptor: Int32? = nil,
-        inputPath: String = "/dev/null"
+        inputPath: String = "/dev/null",
+        handsOver handed: Int32? = nil
     ) throws {
         let name = UUID().uuidString
         outputPath = folder + "/" + name + ".out"
@@ -33,7 +34,8 @@ final class ChildProcess: Sendable {
             inputPath: inputPath,
             outputPath: outputPath,
             errorPath: errorPath,
-            errorDescriptor: errorDescriptor
+            errorDescriptor: errorDescriptor,
+            handed: handed
         )
         let (exit, processID) = (Exit(), processID)
         end = exit
@@ -57,7 +59,8 @@ final class ChildProcess: Sendable {
         inputPath: String,
         outputPath: String,
         errorPath: String,
-        errorDescriptor: Int32?
+        errorDescriptor: Int32?,
+        handed: Int32?
     ) throws -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -73,8 +76,10 @@ final class ChildProcess: Sendable {
         // A program counts what it has inherited as its own: beside tests with a thousand
         // sockets, PostgreSQL gives up.
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            if let descriptor = Int32(name), descriptor > 2 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+            guard let descriptor = Int32(name), descriptor > 2, descriptor != handed else { continue }
+            posix_spawn_file_actions_addclose(&actions, descriptor)
         }
+        if let handed { posix_spawn_file_actions_adddup2(&actions, handed, 3) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

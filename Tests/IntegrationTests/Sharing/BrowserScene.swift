@@ -43,7 +43,7 @@ struct BrowserScene {
     /// Makes the first administrator with the code of the log, as the set-up form does.
     static func setUp(_ installation: Installation, name: String, password: String) async throws -> HTTPAnswer {
         let code = try await eventually("the set-up code is told") {
-            installation.logLines.compactMap { $0["code"]?.stringValue }.first
+            installation.logLines.compactMap { $0["setup_code"]?.stringValue }.first
         }
         return try await setUp(installation, code: code, name: name, password: password)
     }

@@ -173,6 +173,47 @@ struct SharedTopicTests {
         #expect(try await scene.look("grants { items { id } }", as: Self.carol) == ["grants": nil])
     }
 
+    @Test("a rename by OWNER tells nothing of the names of topics that the caller does not see")
+    func namesOfOthers() async throws {
+        let scene = try await SharingScene()
+        try await scene.granted(["OWNER"])
+        let (secret, shown) = (try await scene.api.makeTopic("secret"), try await scene.api.makeTopic("shown"))
+        try await scene.api.share(shown, with: .user(Self.bob.userID))
+        func rename(_ name: String, _ version: Int64) async throws -> JSONValue {
+            try await scene.api.run(
+                "mutation($i: UpdateTopicInput!) { updateTopic(input: $i) { name } }",
+                ["i": ["id": .string(scene.topic), "name": .string(name), "_version": .int(version)]],
+                as: Self.bob
+            )
+        }
+        #expect(try await rename("shown", 1).code == "CONFLICT")
+        #expect(try await rename("free", 1)["data"]?["updateTopic"] == ["name": "free"])
+        let taken = try await rename("secret", 2)
+        #expect(taken["data"]?["updateTopic"] == ["name": "secret"], "\(taken)")
+        let both = try await scene.api.run("{ getTopicByName(name: \"secret\") { items { id } } }")
+        let ids = both["data"]?["getTopicByName"]?["items"]?.arrayValue?.compactMap { $0["id"]?.stringValue }
+        #expect(Set(ids ?? []) == [secret, scene.topic], "\(both)")
+    }
+
+    @Test("a token for managing topics reaches its user's own, and none that are shared with them")
+    func topicTokens() async throws {
+        let scene = try await SharingScene()
+        try await scene.granted(["OWNER"])
+        let own = try await scene.api.makeTopic("bobs", as: Self.bob)
+        var narrow = Self.bob
+        narrow.scope = try #require(Identity.Scope(words: ["topics"]))
+        let listed = try await scene.api.run("{ listTopics { items { id } } }", as: narrow)
+        #expect(listed["data"]?["listTopics"]?["items"] == [["id": .string(own)]], "\(listed)")
+        let update = "mutation($i: UpdateTopicInput!) { updateTopic(input: $i) { name } }"
+        func rename(_ topic: String) async throws -> JSONValue {
+            let input: JSONValue = ["id": .string(topic), "name": "mine", "_version": 1]
+            return try await scene.api.run(update, ["i": input], as: narrow)
+        }
+        #expect(try await rename(scene.topic).code == "UNAUTHORIZED")
+        #expect(try await rename(own)["data"]?["updateTopic"] == ["name": "mine"])
+        #expect(try await scene.api.makeTopic("new", as: narrow).hasPrefix("id-"))
+    }
+
     @Test("a model that lets nobody delete messages lets no OWNER either; one that does, does")
     func operations() async throws {
         let delete = "mutation($i: DeleteMessageInput!) { deleteMessage(input: $i) { id } }"

@@ -137,6 +137,86 @@ struct TokenAPITests {
         #expect(try await row(id).revokedAt == nil)
     }
 
+    /// Somebody else with an account, an admin or not.
+    private func other(_ name: String, isAdmin: Bool = false) async throws -> Identity {
+        let account = try await api.services.people.add(name: name, isAdmin: isAdmin, by: .shell)
+        return Identity(userID: account.id, username: name).with(groups: [], isAdmin: isAdmin, asOf: nil)
+    }
+
+    @Test("who looks after a service account, and admins, make, see, change and end its tokens; nobody else does")
+    func serviceAccounts() async throws {
+        let robot = try await api.services.people.addService(name: "robot", managedBy: "ann", by: .shell)
+        let (bob, root) = (try await other("bob"), try await other("root", isAdmin: true))
+        let order = "name: \"r\", scopes: [\"full\"], user: \"robot\""
+        #expect(try await create(order, as: bob)["code"] == "UNAUTHORIZED")
+        for caller in [ann, root] {
+            let made = try await create(order, as: caller)
+            #expect(made["token"]?["user"] == .string(robot.id.text), "\(made)")
+            let id = made["token"]?["id"]?.stringValue ?? ""
+            let list = "{ tokens(user: \"robot\") { items { id } } }"
+            #expect(try await run(list, as: caller)["items"]?.arrayValue?.isEmpty == false)
+            #expect(try await run(list, as: bob)["code"] == "UNAUTHORIZED")
+            let rotate = "mutation { rotateToken(id: \"\(id)\") { token { user } } }"
+            #expect(try await run(rotate, as: bob)["code"] == "UNAUTHORIZED")
+            #expect(try await run(rotate, as: caller)["token"]?["user"] == .string(robot.id.text))
+            let revoke = "mutation { revokeToken(id: \"\(id)\") { revokedAt } }"
+            #expect(try await run(revoke, as: bob) == run(revoke.replacing(id, with: "nothing"), as: bob))
+            #expect(try await run(revoke, as: caller)["revokedAt"] != .null)
+        }
+    }
+
+    @Test("an admin sees and ends everybody's tokens, and makes none in another person's name")
+    func admins() async throws {
+        let (id, root) = (try await made(), try await other("root", isAdmin: true))
+        #expect(try await run("{ tokens(user: \"ann\") { items { id } } }", as: root)["items"] == [["id": .string(id)]])
+        let order = "name: \"r\", scopes: [\"read\"], user: \"ann\""
+        #expect(try await create(order, as: root)["code"] == "UNAUTHORIZED")
+        let rotate = "mutation { rotateToken(id: \"\(id)\") { text } }"
+        #expect(try await run(rotate, as: root)["code"] == "UNAUTHORIZED")
+        let update = "mutation { updateToken(id: \"\(id)\", input: { scopes: [\"read\"] }) { scopes } }"
+        let narrowed = try await run(update, as: root)
+        #expect(narrowed["scopes"] == ["read"], "\(narrowed)")
+        #expect(try await run("mutation { revokeAllTokens(user: \"ann\") }", as: root) == 1)
+    }
+
+    @Test("admins give the figures and the log of the server, which nobody else does, and no pushes to everybody")
+    func serversScopes() async throws {
+        let root = try await other("root", isAdmin: true)
+        for word in ["metrics", "audit"] {
+            let made = try await create("name: \"t\", scopes: [\"\(word)\"]", as: root)
+            #expect(made["token"]?["scopes"] == [.string(word)], "\(made)")
+        }
+        #expect(try await create("name: \"t\", scopes: [\"push\"]", as: root)["code"] == "UNAUTHORIZED")
+    }
+
+    @Test("who came in with a token that has ended meanwhile changes and ends none")
+    func endedMeanwhile() async throws {
+        let (own, id) = (try await made(), try await made())
+        _ = try await run("mutation { revokeToken(id: \"\(own)\") { id } }")
+        var late = ann
+        late.tokenID = TokenID(own)
+        for document in [
+            "mutation { updateToken(id: \"\(id)\", input: { name: \"x\" }) { id } }",
+            "mutation { revokeToken(id: \"\(id)\") { id } }", "mutation { revokeAllTokens(user: \"ann\") }",
+        ] {
+            #expect(try await run(document, as: late)["code"] == "UNAUTHORIZED", "\(document)")
+        }
+        #expect(try await row(id).revokedAt == nil)
+    }
+
+    @Test("an operator's token names topics that are there")
+    func operatorsTopics() async throws {
+        let topic = try await api.makeTopic("bobs", as: APIHarness.identity("bob"))
+        func make(_ words: [String]) async throws -> IssuedToken {
+            let order = TokenService.Order(name: "t", for: ann.userID, scope: try TokenService.scope(of: words))
+            return try await api.services.tokens.create(order, by: nil).token
+        }
+        #expect(try await make(["read:" + topic]).scope.readTopics == [topic])
+        await #expect(throws: ServiceError.badInput("There is no topic foo. Give the id of one.")) {
+            try await make(["read:foo"])
+        }
+    }
+
     @Test("a token is narrowed, and never widened")
     func update() async throws {
         let topic = try await api.makeTopic("alerts", as: ann)

@@ -57,6 +57,17 @@ struct CallbackTests {
         #expect(await refusal(query, cookie: mine.cookie) == nil)
     }
 
+    @Test("asks a provider thirty times a minute for one network, and others' callbacks go on")
+    func share() async throws {
+        func code(from address: String) async -> OIDCRefusal.Code? {
+            await RequestOrigin.$current.withValue(RequestOrigin(address: address)) { await world.refusal() }
+        }
+        for number in 0..<30 { #expect(await code(from: "2001:db8::\(number)") == nil) }
+        #expect(await code(from: "2001:db8::77") == .tooManyCallbacks)
+        #expect(world.provider.calls(to: "/token").count == 30)
+        #expect(await code(from: "2001:db8:1::1") == nil)
+    }
+
     @Test("is too late after ten minutes")
     func late() async throws {
         let beginning = try await world.signIn.begin(returnTo: nil)

@@ -21,8 +21,9 @@ struct ScopeTests {
         let own = DirectPushService.topicID(of: caller).text
         var left: Set<String> = []
         for (name, topic) in [("t1", "t1"), ("t2", "t2"), ("pushes", own)] {
+            let owner = topic == "t2" ? "eve" : "ann"
             let rows = [
-                ("Topic", Record(topics, ["id": .text(topic)])),
+                ("Topic", Record(topics, ["id": .text(topic), "owner": .text(owner)])),
                 ("Message", Record(messages, ["topicId": .text(topic)])),
                 ("Note", Record(notes, ["id": .text(topic), "topicId": .text(topic)])),
             ]
@@ -55,7 +56,7 @@ struct ScopeTests {
         ("read:t1", rows("Topic", ["t1"], listens).union(rows("Message", ["t1"], listens))),
         ("publish:t1", rows("Topic", ["t1"], reads).union(rows("Message", ["t1"], ["create"]))),
         ("push", rows("Topic", ["pushes"], reads).union(rows("Message", ["pushes"], reads))),
-        ("topics", rows("Topic", ["t1", "t2", "pushes"], listens + ["create", "update", "delete"])),
+        ("topics", rows("Topic", ["t1", "pushes"], listens + ["create", "update", "delete"])),
         ("metrics", []),
         ("audit", []),
     ]

@@ -68,7 +68,8 @@ struct CronLineTests {
             ("0 0 1 foo *", "\"foo\" in the field of the month"),
             ("0 0 * * 1-9", "\"1-9\" in the field of the day of week"),
             ("*/0 * * * *", "\"*/0\" in the field of the minute"), ("5- * * * *", "\"5-\" in the field of the minute"),
-            ("@daily", "has 1 fields; write five"), ("0 0 30 2 *", "never comes"), ("0 0 31 4,6,9,11 *", "never comes"),
+            ("@daily", "has one field; write five"), ("0 0 30 2 *", "never comes"),
+            ("0 0 31 4,6,9,11 *", "never comes"),
             ("1,,2 * * * *", "\"\" in the field of the minute"), ("20-10 * * * *", "\"20-10\""),
         ]
     )

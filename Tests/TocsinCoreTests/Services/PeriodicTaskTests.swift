@@ -1,3 +1,4 @@
+import Metrics
 import Synchronization
 import Testing
 import TocsinCore
@@ -28,15 +29,27 @@ struct PeriodicTaskTests {
     @Test("a round is done at once and after each period; one that fails is told, and the next one comes as usual")
     func rounds() async {
         let (time, seen) = (SleepingTime(sleeps: 3), Seen())
-        let task = PeriodicTask(everySeconds: 60, failure: "it could not be done") { () async throws(ServiceError) in
+        let task = PeriodicTask(.messages, everySeconds: 60, failure: "it could not be done") {
+            () async throws(ServiceError) in
             let count = seen.begun.withLock { begun in
                 begun.append(time.now().milliseconds)
                 return begun.count
             }
             if count == 2 { throw .unavailable("no database") }
+            return count == 3 ? nil : 10
         }
-        await task.run(by: time) { _ in seen.failures.withLock { $0 += 1 } }
+        let metrics = JobMetrics()
+        await task.run(by: time, counting: metrics) { _ in seen.failures.withLock { $0 += 1 } }
         #expect(seen.begun.withLock { $0 } == [0, 60_000, 120_000, 180_000])
         #expect(seen.failures.withLock { $0 } == 1)
+        let text = String(decoding: MetricFormat.text.write(metrics.families), as: UTF8.self)
+        for line in [
+            #"tocsin_jobs_total{job="messages",result="ok"} 2"#,
+            #"tocsin_jobs_total{job="messages",result="failed"} 2"#,
+            #"tocsin_job_last_success_timestamp_seconds{job="messages"} 180.0"#,
+            #"tocsin_rows_removed_total{table="messages"} 20"#, #"tocsin_jobs_total{job="timers",result="ok"} 0"#,
+        ] {
+            #expect(text.contains(line + "\n"), "\(line)")
+        }
     }
 }

@@ -31,11 +31,6 @@ struct RetentionRuleTests {
         #expect(ReadMark(topicID: TopicID("t"), number: number, lastNumber: last).unread == unread)
     }
 
-    @Test("storage has a bound unless it is 0", arguments: [(0, false), (-1, false), (1, true)])
-    func storage(bytes: Int, isBounded: Bool) {
-        #expect((OwnerStorage(bytes: bytes, time: SetTime()) != nil) == isBounded)
-    }
-
     @Test("adding up what is stored begins before every row of its table")
     func cursor() {
         let cursor = StorageCursor(ModelTable(name: "records", discriminator: "Note"))

@@ -182,7 +182,7 @@ final class EchoService: GraphQLService {
     /// Hands the responses to all subscribers by their senders.
     func publishTogether(_ bodies: [[UInt8]]) {
         let responses = bodies.map { SharedResponse(body: $0) }
-        for (sender, sinks) in rosters { sender.send(responses, to: sinks) }
+        for (sender, sinks) in rosters { sender.send(responses, to: sinks, nil) }
     }
 
     /// Whether all senders have room; the first that has none will call.

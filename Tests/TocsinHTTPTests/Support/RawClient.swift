@@ -22,10 +22,13 @@ final class RawClient {
         self.chunks = chunks.makeAsyncIterator()
     }
 
+    /// Connects to a port, or to the socket in the file system that `socket` names.
+    ///
     /// `reads: false` leaves everything in the system's buffers until `startReading`.
     static func connect(
         host: String = "127.0.0.1",
-        port: Int,
+        port: Int = 0,
+        socket path: String? = nil,
         from address: String? = nil,
         reads: Bool = true,
         receiveBuffer: Int? = nil
@@ -40,7 +43,9 @@ final class RawClient {
             }
         if let address { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: address, port: 0)) }
         if let receiveBuffer { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: receiveBuffer) }
-        let channel = try await bootstrap.connect(host: host, port: port).get()
+        let connecting =
+            path.map { bootstrap.connect(unixDomainSocketPath: $0) } ?? bootstrap.connect(host: host, port: port)
+        let channel = try await connecting.get()
         let timeout = channel.eventLoop.scheduleTask(in: .seconds(60)) {
             continuation.yield(Array("(still open after a minute)".utf8))
             channel.close(promise: nil)

@@ -94,6 +94,7 @@ final class OutboxHarness: Sendable {
             topics: models.topic,
             settings: settings,
             tokenHash: reportsDeliveries ? tokenHash : nil,
+            metrics: providers.metrics,
             report: { report in reported.value.withLock { $0.append(report) } }
         )
     }

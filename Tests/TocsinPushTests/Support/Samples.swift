@@ -100,6 +100,7 @@ struct TestProviders: Sendable {
     let tokenEndpoint = ScriptedTokenEndpoint()
     var signer: any Signer = FixedSigner()
     var mayBeCritical = false
+    let metrics = PushMetrics()
 
     var apns: APNsProvider {
         var credentials = APNsCredentials(
@@ -112,7 +113,8 @@ struct TestProviders: Sendable {
         return APNsProvider(
             credentials: credentials,
             transport: transport,
-            time: time
+            time: time,
+            metrics: metrics[.apns]
         )
     }
 
@@ -127,7 +129,8 @@ struct TestProviders: Sendable {
             ),
             transport: transport,
             http: tokenEndpoint,
-            time: time
+            time: time,
+            metrics: metrics[.fcm]
         )
     }
 
@@ -137,7 +140,8 @@ struct TestProviders: Sendable {
             crypto: PlainCrypto(),
             rules: WebPushAddressRules(),
             transport: transport,
-            time: time
+            time: time,
+            metrics: metrics[.webPush]
         )
     }
 

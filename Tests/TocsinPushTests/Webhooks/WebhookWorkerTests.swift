@@ -66,7 +66,7 @@ struct WebhookWorkerTests {
         let key = try HMACKey(webhookSecret: Self.secret)
         func registry(_ users: Set<String>, _ types: Set<WebhookEventType> = [.scheduleDue]) -> WebhookRegistry {
             let webhook = Webhook(name: "w", url: Self.first, signer: key, types: types, scheduleUsers: users)
-            return WebhookRegistry(webhooks: [webhook], identifiers: CountingIdentifiers())
+            return WebhookRegistry(webhooks: Reloadable([webhook]), identifiers: CountingIdentifiers())
         }
         let ann = ScheduledMessage.Owner(userID: UserID("u-1"), username: "ann", provider: .userPools)
         var other = ann
@@ -105,7 +105,7 @@ struct WebhookWorkerTests {
                 store: busyStore,
                 time: time,
                 identifiers: identifiers,
-                webhooks: WebhookRegistry(webhooks: webhooks, identifiers: identifiers)
+                webhooks: WebhookRegistry(webhooks: Reloadable(webhooks), identifiers: identifiers)
             )
             devices = DeviceService(environment: environment)
         }
@@ -131,7 +131,7 @@ struct WebhookWorkerTests {
         func running(_ policy: RetryPolicy = RetryPolicy(), _ body: (WebhookWorker) async throws -> Void) async throws {
             let reports = reports
             let worker = WebhookWorker(
-                webhooks: webhooks,
+                webhooks: Reloadable(webhooks),
                 environment: environment,
                 http: receivers,
                 policy: policy,
@@ -337,10 +337,10 @@ struct WebhookWorkerTests {
         try await scene.running { _ in
             try await scene.untilTrue { try await scene.waiting().map(\.status) == [.dead] }
             let reaper = WebhookEventReaper(store: scene.store, time: scene.time)
-            try await reaper.runOnce()
+            _ = try await reaper.runOnce()
             #expect(try await scene.waiting().count == 1)
             scene.time.advance(seconds: 8 * 86_400)
-            try await reaper.runOnce()
+            _ = try await reaper.runOnce()
             #expect(try await scene.waiting().isEmpty)
         }
     }

@@ -135,12 +135,15 @@ struct RouteAnsweringTests {
         "thing": [
             ["document": "query ($w: ID!) { one(id: $w) { id } }", "at": "{one.id}"],
             ["prefix": "no:", "document": "query ($w: ID!) { never(id: $w) { id } }", "at": "{never.id}"],
-            ["document": "query ($w: String!) { many(name: $w) { items { id } } }", "at": "{many.items.id}"],
+            [
+                "document": "query ($w: String!) { many(name: $w) { items { id owner } } }",
+                "at": "{many.items.id}", "owner": "{many.items.owner}",
+            ],
         ]
     ]
 
-    /// Answers as a server of the things a (id 1), b (ids 2 and 3) and c,
-    /// which must not be asked for.
+    /// Answers as a server of the things a (id 1), b (ids 2 and 3), d (ids 4 and 5, which is ann's)
+    /// and c, which must not be asked for.
     private static func things(_ document: String, _ variables: JSONObject) throws(RouteFault) -> JSONValue {
         let word = variables["w"]?.stringValue ?? ""
         if document.contains("do(") { return ["do": ["y": variables["x"] ?? .null]] }
@@ -151,8 +154,11 @@ struct RouteAnsweringTests {
         }
         if word == "c" { throw fault("UNAUTHORIZED") }
         if word == "away" { throw fault("UNAVAILABLE") }
-        let ids: [JSONValue] = word == "a" ? ["1"] : word == "b" ? ["2", "3"] : []
-        return ["many": ["items": .array(ids.map { ["id": $0] })]]
+        let things: [String: [JSONValue]] = [
+            "a": [["id": "1", "owner": "eve"]], "b": [["id": "2", "owner": "eve"], ["id": "3", "owner": "bob"]],
+            "d": [["id": "4", "owner": "eve"], ["id": "5", "owner": "ann"]],
+        ]
+        return ["many": ["items": .array(things[word] ?? [])]]
     }
 
     private static func fault(_ code: String) -> RouteFault {
@@ -160,10 +166,10 @@ struct RouteAnsweringTests {
     }
 
     @Test(
-        "a search finds by id, then by name; what is not found, or may not be asked, is taken as it is",
+        "a search finds by id, then by name, one's own first; what is not found, or may not be asked, is taken as it is",
         arguments: [
             (["x": "1"], "1"), (["x": "a"], "1"), (["x": "none"], "none"), (["x": "c"], "c"),
-            (["x": "a", "ex": "1"], "1"), (["x": "a", "ex": "a"], "1"), (["x": 1], "1"),
+            (["x": "a", "ex": "1"], "1"), (["x": "a", "ex": "a"], "1"), (["x": 1], "1"), (["x": "d"], "5"),
         ] as [(JSONObject, JSONValue)]
     )
     func searches(body: JSONObject, value: JSONValue) async throws {

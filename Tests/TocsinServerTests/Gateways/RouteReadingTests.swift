@@ -73,6 +73,7 @@ struct RouteReadingTests {
             (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "a"}]}"#, "one placeholder"),
             (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{b}"}]}"#, "does not select {b}"),
             (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{a}", "prefix": 1}]}"#, "\"prefix\""),
+            (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{a}", "owner": "{b.c}"}]}"#, "\"owner\""),
             (#"{"s": [{"document": "query ($x: ID) { a(x: $x) }", "at": "{a}", "for": 1}]}"#, "\"for\" means nothing"),
         ]
     )

@@ -232,7 +232,8 @@ struct MovingTests {
         let said = await reason {
             _ = try await Application(
                 settings: settings,
-                log: JSONLogHandler.standardError(time: SystemTime())
+                log: LogDestination.standardError(settings, time: SystemTime()),
+                rereading: { () throws(SettingsProblems) in throw SettingsProblems(problems: []) }
             )
         }
         #expect(said?.contains("tocsin import --resume") == true, "\(said ?? "it started")")

@@ -28,6 +28,21 @@ struct CredentialSettingsTests {
         #expect(reading.warnings.isEmpty)
     }
 
+    @Test("a credential of the service manager is read like a file of its variable")
+    func serviceCredential() throws {
+        let path = "/run/credentials/tocsin.service/APNS_KEY_CONTENTS"
+        let files = TestFiles.make([path: TestFiles.p8 + "\n", "other.p8": TestFiles.serviceAccountKey])
+        var environment = Self.apple
+        environment["CREDENTIALS_DIRECTORY"] = "/run/credentials/tocsin.service"
+        let reading = try read(environment, files: files)
+        #expect(reading.settings.apns.isConfigured)
+        let origin = reading.origins.first { $0.variable == "APNS_KEY_CONTENTS" }
+        #expect(origin?.origin == "the credential APNS_KEY_CONTENTS" && origin?.isMasked == true)
+        environment["APNS_KEY_FILE"] = "other.p8"
+        #expect(problems(environment, files: files).first?.contains("two names of one setting") == true)
+        #expect(try read(["CREDENTIALS_DIRECTORY": "relative"], files: files).warnings.isEmpty)
+    }
+
     @Test("the same key under two names is one key, another one stops the start")
     func disagreement() throws {
         let files = TestFiles.make(["k.p8": TestFiles.p8 + "\n", "other.p8": TestFiles.serviceAccountKey])

@@ -35,7 +35,7 @@ struct SettingsPageTests {
         #expect(rows.count == SettingTable.all.count)
         for row in rows {
             let cells = row.split(separator: "|", omittingEmptySubsequences: false)
-            #expect(cells.count == 5, "\(row)")
+            #expect(cells.count == 6, "\(row)")
             #expect(cells.allSatisfy { $0.count <= 200 }, "\(row)")
         }
     }

@@ -13,6 +13,63 @@ struct SettingsReportTests {
         #expect(again.settings == reading.settings)
     }
 
+    @Test("a secret of a file is named by the file, and tables stand as they are, so that nothing is lost")
+    func secretsOfFiles() throws {
+        let toml = """
+            vapid-subject = "mailto:a@b.example"
+            vapid-private-key-file = "vapid.key"
+            tls-certificate = "01"
+            tls-key = "0x1F"
+            node = "1e5"
+            [apns]
+            key-id = "0123456789"
+            team-id = "TEAM123456"
+            key-contents-file = "key.p8"
+            [[apps]]
+            id = "com.example.one"
+            [apps.apns]
+            team_id = "TEAM123456"
+            key-id = "KEYONE1234"
+            key-file = "key.p8"
+            [[webhooks]]
+            url = "https://a.example/hook"
+            secret-file = "hook"
+            events = ["schedule.due"]
+            """
+        let key = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE"
+        let contents = ["vapid.key": key, "key.p8": TestFiles.p8, "hook": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+        let flags = ["config": "t.toml"]
+        let reading = try read(flags: flags, files: TestFiles.make(contents.merging(["t.toml": toml]) { $1 }))
+        for showsOrigin in [false, true] {
+            let text = SettingsReport.text(reading.origins, tables: reading.tables, showsOrigin: showsOrigin)
+            #expect(!text.contains("PRIVATE KEY") && !text.contains(key), "\(text)")
+            let again = try read(flags: flags, files: TestFiles.make(contents.merging(["t.toml": text]) { $1 }))
+            #expect(again.settings == reading.settings, "\(text)")
+        }
+    }
+
+    @Test("a table with a secret in it is commented out, and a password of the database too")
+    func hidden() throws {
+        let toml = """
+            database = "postgres://ada:hunter2@db.example/tocsin"
+            [[webhooks]]
+            url = "https://a.example/hook"
+            secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+            [[oidc]]
+            id = "google"
+            issuer = "https://accounts.example"
+            client_id = "tocsin"
+            client_secret = "hunter2"
+            """
+        let environment = ["TOCSIN_PUBLIC_URL": "https://push.example.com"]
+        let reading = try read(flags: ["config": "t.toml"], environment, files: TestFiles.make(["t.toml": toml]))
+        let text = SettingsReport.text(reading.origins, tables: reading.tables, showsOrigin: false)
+        #expect(!text.contains("hunter2") && !text.contains("whsec_"), "\(text)")
+        #expect(text.contains("# database = \"postgres://ada@db.example/tocsin\"\n"), "\(text)")
+        #expect(text.contains("# [[webhooks]]\n") && text.contains("# client_secret = \"(secret)\"\n"), "\(text)")
+        #expect(try read(flags: ["config": "t.toml"], files: TestFiles.make(["t.toml": text])).tables.isEmpty)
+    }
+
     @Test("each setting names its origin")
     func origins() throws {
         let reading = try read(flags: ["port": "9"], ["TOCSIN_HOST": "h"])
@@ -24,8 +81,23 @@ struct SettingsReportTests {
         let plain = SettingsReport.text(reading.origins, showsOrigin: false).split(separator: "\n")
         #expect(plain.contains("host = \"h\"") && plain.contains("# node = (not set)"))
         let json = SettingsReport.json(reading.origins)
-        #expect(json["port"] == ["value": "9", "origin": "--port", "variable": "TOCSIN_PORT"])
+        #expect(json["port"] == ["value": "9", "origin": "--port", "variable": "TOCSIN_PORT", "reloads": false])
         #expect(json["node"]?["value"]?.isNull == true)
+    }
+
+    @Test("the example has every setting, and changes nothing with or without its signs of comment")
+    func example() throws {
+        let text = SettingsReport.example()
+        for definition in SettingTable.all { #expect(text.contains("\n#\(definition.key) = ")) }
+        let bare = text.split(separator: "\n").map { line in
+            line.hasPrefix("#") && !line.hasPrefix("# ") && !line.hasPrefix("##") ? line.dropFirst() : line
+        }.joined(separator: "\n")
+        let defaults = try read().settings
+        for file in [text, bare] {
+            let reading = try read(flags: ["config": "t.toml"], files: TestFiles.make(["t.toml": file]))
+            #expect(reading.settings == defaults)
+            #expect(reading.warnings.isEmpty)
+        }
     }
 
     @Test("the manual page has every flag, and no line that roff would take for a command")

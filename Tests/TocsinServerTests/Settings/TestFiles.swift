@@ -14,7 +14,8 @@ enum TestFiles {
                 return Array(text.utf8)
             },
             isOpenToOthers: { open.contains($0) },
-            isInContainer: isInContainer
+            isInContainer: isInContainer,
+            exists: { contents[$0] != nil }
         )
     }
 

@@ -35,7 +35,7 @@ final class JournalNode: Sendable {
             listeners: JournalListeners(
                 wants: wants,
                 isAnybodyHere: isAnybodyHere,
-                publish: { heard.append([$0]) },
+                publish: { events, _ in heard.append([events]) },
                 lost: { losses.append([true]) }
             )
         )

@@ -43,18 +43,43 @@ package struct GroupService: Sendable {
     }
 
     /// Removes a group; its members lose at once what it gave them.
+    ///
+    /// Where it has very many grants, these go page by page before it, each page in a write of its
+    /// own; whoever is interrupted removes the group again.
     package func remove(_ group: GroupReference, by authority: Authority) async throws(ServiceError) -> Group {
         try authority.requireAdmin()
         let (environment, sharing) = (environment, sharing)
-        return try await environment.store.writing { writer throws(StoreError) in
-            guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
-            let members = try writer.changeRights(ofMembersOf: group.id, at: environment.changeTime())
-            writer.note(members.sorted { $0.key < $1.key }.map { .rightsChanged($0.key, at: $0.value) })
-            try writer.remove(group)
-            try sharing.revoke(grants, by: authority.actor, writer)
-            try writer.record(environment.audit("group.delete", group, by: authority))
-            return .success(group)
+        while true {
+            let removed = try await environment.store.writing { writer throws(StoreError) in
+                try Self.removePage(of: group, environment, sharing, by: authority, writer)
+            }
+            if let removed { return removed }
         }
+    }
+
+    /// Takes back a page of what the group was granted, and with the last one removes the group;
+    /// nil where there is more.
+    private static func removePage(
+        of group: GroupReference,
+        _ environment: ServiceEnvironment,
+        _ sharing: SharingService,
+        by authority: Authority,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Result<Group?, ServiceError> {
+        guard let (group, grants) = try sharing.hold(group, grants: SharingService.grantsRevokedAtOnce, writer) else {
+            return .failure(group.unknown)
+        }
+        let all = try writer.unlocked.grants(of: .group(group.name), limit: grants.count + 1)
+        let (isLast, now) = (all.count <= grants.count, environment.changeTime())
+        if isLast {
+            let members = try writer.changeRights(ofMembersOf: group.id, at: now)
+            writer.note(members.sorted { $0.key < $1.key }.map { .rightsChanged($0.key, at: $0.value) })
+            try writer.remove(group, at: now)
+        }
+        try sharing.revoke(grants, at: now, by: authority.actor, writer)
+        guard isLast else { return .success(nil) }
+        try writer.record(environment.audit("group.delete", group, by: authority))
+        return .success(group)
     }
 
     /// Makes a local user a member, who has from now on what the group gives.
@@ -98,8 +123,9 @@ package struct GroupService: Sendable {
         return try await environment.store.writing { writer throws(StoreError) in
             guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
-            guard try writer.remove(account.id, from: group.id) else { return .success((group, false)) }
-            try sharing.dismiss(account.id, by: grants, writer)
+            let now = environment.changeTime()
+            guard try writer.remove(account.id, from: group, at: now) else { return .success((group, false)) }
+            try sharing.dismiss(account.id, by: grants, at: now, writer)
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             try writer.record(environment.audit("group.remove", group, by: authority, member: account))
             return .success((group, true))

@@ -15,6 +15,7 @@ package struct PeopleService: Sendable {
         by authority: Authority
     ) async throws(ServiceError) -> Account {
         try authority.requireAdmin()
+        if isAdmin { try await authority.requireElevation(environment) }
         if let problem = Account.problem(inName: name) { throw .badInput(problem) }
         var hash: String?
         if let password {
@@ -52,6 +53,7 @@ package struct PeopleService: Sendable {
         by authority: Authority
     ) async throws(ServiceError) -> Account {
         try authority.requireAdmin()
+        try await authority.requireElevation(environment)
         if let problem = Account.problem(inName: name) { throw .badInput(problem) }
         let environment = environment
         return try await environment.store.writing { writer throws(StoreError) in
@@ -135,6 +137,7 @@ package struct PeopleService: Sendable {
         by authority: Authority
     ) async throws(ServiceError) -> Account {
         try authority.requireAdmin()
+        try await authority.requireElevation(environment)
         let environment = environment
         return try await environment.store.writing { writer throws(StoreError) in
             guard var account = try writer.account(user) else { return .failure(user.unknown) }

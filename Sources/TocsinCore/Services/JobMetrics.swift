@@ -1,0 +1,63 @@
+package import Metrics
+
+/// Work that is done again and again, as operators know it.
+package enum Job: String, MetricLabel {
+    /// The label's name.
+    package static let labelName = "task"
+
+    case timers
+    case tokenUses = "token_uses"
+    case refusedTokens = "refused_tokens"
+    // Those that remove rows, by what they remove.
+    case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
+    case webhookEvents = "webhook_events"
+}
+
+/// What became of jobs' rounds.
+package final class JobMetrics: MetricSource {
+    private enum Outcome: String, MetricLabel {
+        static let labelName = "result"
+        case ok, failed
+    }
+
+    /// What jobs remove.
+    private enum Rows: String, MetricLabel {
+        static let labelName = "table"
+        case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
+        case webhookEvents = "webhook_events"
+    }
+
+    private let rounds = CounterSet<LabelPair<Job, Outcome>>()
+    private let removed = CounterSet<Rows>()
+    /// Unix milliseconds; 0: never.
+    private let succeeded = GaugeSet<Job>()
+
+    /// No round has ended yet.
+    package init() {}
+
+    /// A round was done and removed so many rows.
+    func done(_ job: Job, removing rows: Int, at now: Timestamp) {
+        rounds[LabelPair(job, .ok)].add()
+        succeeded[job].set(Int(now.milliseconds))
+        if let table = Rows(rawValue: job.rawValue) { removed[table].add(rows) }
+    }
+
+    /// A round could not be done.
+    func failed(_ job: Job) { rounds[LabelPair(job, .failed)].add() }
+
+    /// Rounds, their last successes, and the rows that they removed.
+    package var families: [MetricFamily] {
+        [
+            .counter("tocsin_jobs_total", "Rounds of work that is done again and again", rounds),
+            .gauge(
+                "tocsin_job_last_success_timestamp_seconds",
+                "When this node last did the job; absent before it has, and on nodes whose turn it was not",
+                by: Job.self
+            ) { job in
+                let milliseconds = succeeded[job].value
+                return milliseconds > 0 ? .number(Double(milliseconds) / 1000) : nil
+            },
+            .counter("tocsin_rows_removed_total", "Rows that were removed because their time was over", removed),
+        ]
+    }
+}

@@ -1,0 +1,54 @@
+import NIOSSL
+import Synchronization
+
+/// What a reload may change of the front: who may come from where, and what is at which path.
+///
+/// A class, so that reading it is the copy of one reference.
+final class FrontRules: Sendable {
+    let origins: CrossOrigin
+    let proxies: TrustedProxies
+    let routes: [HTTPRoute]
+
+    init(_ settings: HTTPServerSettings, routes: [HTTPRoute]) {
+        origins = CrossOrigin(settings.crossOrigin)
+        proxies = TrustedProxies(settings.trustedProxies)
+        self.routes = routes
+    }
+}
+
+/// The rules in use, which may be others from one request to the next.
+final class CurrentRules: Sendable {
+    private let rules: Mutex<FrontRules>
+
+    init(_ rules: FrontRules) { self.rules = Mutex(rules) }
+
+    var value: FrontRules { rules.withLock { $0 } }
+
+    func replace(with new: FrontRules) { rules.withLock { $0 = new } }
+}
+
+/// A change of a running server that has been checked, and cannot fail any more.
+package struct HTTPServerChange: Sendable {
+    /// nil: the server speaks no TLS.
+    let tls: (context: NIOSSLContext, end: Int?)?
+    let rules: FrontRules
+}
+
+extension HTTPServer {
+    /// Reads and checks what may change while the server runs: the files of TLS, origins, proxies
+    /// and routes.
+    ///
+    /// Nothing is changed yet. Throws why the files of TLS cannot be used.
+    package func change(
+        to settings: HTTPServerSettings,
+        routes: [HTTPRoute]
+    ) throws(HTTPServerError) -> HTTPServerChange {
+        HTTPServerChange(tls: try settings.tls?.makeContext(), rules: FrontRules(settings, routes: routes))
+    }
+
+    /// Serves by the change from now on; connections that are open keep their certificate.
+    package func apply(_ change: HTTPServerChange) {
+        if let context = change.tls { tls.replace(with: context) }
+        parts.responder.rules.replace(with: change.rules)
+    }
+}

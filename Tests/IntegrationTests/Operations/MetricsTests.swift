@@ -1,0 +1,114 @@
+import Foundation
+import JSON
+import TestDatabases
+import Testing
+
+@Suite("Metrics, as served", .timeLimit(.minutes(5)))
+struct MetricsTests {
+    @Test("/metrics is for tokens of scope metrics alone, in the format and coding that are asked for")
+    func answers() async throws {
+        try await Installation.run { installation in
+            let full = try await installation.addUser("ada")
+            let token = try await installation.makeMetricsToken(user: "ada")
+            #expect(try await installation.http("/metrics").status == 401)
+            let refused = try await installation.http("/metrics", token: full)
+            #expect(refused.status == 403)
+            #expect(try refused.json["error"]?["code"] == "UNAUTHORIZED")
+            #expect(try await installation.http("/metrics", token: token, ["--data", "x"]).status == 405)
+
+            let text = try await installation.http("/metrics", token: token)
+            #expect(text.header("content-type") == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(text.body.hasPrefix("# HELP "))
+            let accept = ["--header", "Accept: application/openmetrics-text;version=1.0.0,*/*;q=0.1"]
+            let open = try await installation.http("/metrics", token: token, accept)
+            #expect(open.header("content-type") == "application/openmetrics-text; version=1.0.0; charset=utf-8")
+            #expect(open.body.hasSuffix("# EOF\n"))
+            let packed = try await installation.http("/metrics", token: token, ["--compressed"])
+            #expect(packed.header("content-encoding") == "gzip")
+            #expect(packed.body.hasPrefix("# HELP "))
+        }
+    }
+
+    @Test("counts agree with what was done, and invented paths and methods make no series")
+    func counts() async throws {
+        try await Installation.run { installation in
+            let full = try await installation.addUser("ada")
+            let token = try await installation.makeMetricsToken(user: "ada")
+            let before = try await installation.metrics(token)
+            for _ in 0..<5 { _ = try await installation.curl("{ me { username } }", token: full) }
+            let paths = ["/graphql/[1-200]", "/[1-200]", "/auth/[1-200]"]
+            for path in paths { _ = try await installation.http(path) }
+            for method in ["PROPFIND", "MADEUP"] { _ = try await installation.http("/x", ["-X", method]) }
+            let after = try await installation.metrics(token)
+            let posts = """
+                http_server_request_duration_seconds_count{http_request_method="POST",\
+                http_response_status_code="200",http_route="/graphql"}
+                """
+            #expect((after[posts] ?? 0) - (before[posts] ?? 0) == 5)
+            let lost = """
+                http_server_request_duration_seconds_count{http_request_method="GET",\
+                http_response_status_code="404",http_route="other"}
+                """
+            #expect((after[lost] ?? 0) - (before[lost] ?? 0) == 400)
+            #expect(after["tocsin_ready"] == 1)
+            #expect(after.values.count < 3000)
+            let new = Set(after.values.keys).subtracting(before.values.keys)
+            #expect(new.allSatisfy { $0.hasPrefix("http_server_request_duration_seconds") }, "\(new)")
+            #expect(new.count <= 6 * 17)
+            #expect(!after.values.keys.contains { $0.contains("MADEUP") || $0.contains("/auth/1") })
+        }
+    }
+
+    @Test("a node that is told not to measure has no /metrics")
+    func off() async throws {
+        try await Installation.run {
+            $0.environment["TOCSIN_METRICS"] = "false"
+        } _: { installation in
+            _ = try await installation.addUser("ada")
+            let token = try await installation.makeMetricsToken(user: "ada")
+            #expect(try await installation.http("/metrics", token: token).status == 404)
+        }
+    }
+
+    @Test(
+        "nodes tell of each other, one of them reads the database's figures for all, and the page has every series",
+        .enabled(if: PostgresServer.named != nil)
+    )
+    func nodes() async throws {
+        try await Cluster.run(2) { cluster in
+            try await cluster.administer(["user", "add", "ada"])
+            let token = try await cluster.administer(["token", "create", "--user", "ada", "--scope", "metrics"])
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let texts = try await eventually("both nodes know of each other and one reads") {
+                var texts: [MetricsText] = []
+                for number in 0..<2 { texts.append(try await Self.metrics(cluster.nodes[number], token)) }
+                let knowing = texts.allSatisfy { $0["tocsin_node_peers"] == 1 }
+                let reading = texts.contains { $0["tocsin_sessions"] != nil }
+                return knowing && reading ? texts : nil
+            }
+            #expect(texts.compactMap { $0["tocsin_sessions"] }.count == 1)
+            for text in texts {
+                #expect(text[#"tocsin_duty{duty="upkeep"}"#] == (text["tocsin_sessions"] == nil ? 0 : 1))
+                #expect((text["tocsin_journal_lag_seconds"] ?? 99) < 60)
+                #expect((text[#"tocsin_postgres_connects_total{result="ok"}"#] ?? 0) > 0)
+                #expect(text["tocsin_sqlite_wal_bytes"] == nil)
+            }
+            let unknown = Set(texts.flatMap { $0.families.map(\.name) }).subtracting(try MetricsPageTests.names())
+            #expect(unknown.isEmpty, "docs/metrics.md lacks \(unknown.sorted())")
+        }
+    }
+
+    private static func metrics(_ node: ServerProcess?, _ token: String) async throws -> MetricsText {
+        let result = try await ChildProcess.run(
+            "/usr/bin/curl",
+            [
+                "--silent", "--show-error", "--max-time", "15", "--include", "--header",
+                "Authorization: Bearer \(token)",
+                (node?.address ?? "") + "/metrics",
+            ],
+            environment: TestBinary.environment,
+            folder: "/tmp"
+        )
+        return try MetricsText(try HTTPAnswer(result.output).body)
+    }
+}
