@@ -276,11 +276,11 @@ extension SettingsDraft {
         }
         for key in file?.values.keys.sorted() ?? [] where !keys.contains(key) {
             warnings.append(
-                "\(file?.path ?? ""): \(key) is not a setting and has no effect.\(NearestName.hint(for: key, among: keys))"
+                "\(file?.path ?? ""): \(key) is not a setting and has no effect.\(Self.hint(for: key, among: keys))"
             )
         }
         for flag in flags.keys.sorted() where !keys.contains(flag) && flag != SettingTable.fileFlag {
-            problems.append("--\(flag) is not a setting.\(NearestName.hint(for: flag, among: keys, prefix: "--"))")
+            problems.append("--\(flag) is not a setting.\(Self.hint(for: flag, among: keys, prefix: "--"))")
         }
     }
 
@@ -326,6 +326,15 @@ extension SettingsDraft {
                 reloads: definition.reloads
             )
         }
+    }
+
+    /// The key whose variable has this name, such as `database` for `database-url`; else the nearest.
+    private static func hint(for key: String, among keys: Set<String>, prefix: String = "") -> String {
+        let variable = String(key.uppercased().map { $0 == "-" ? "_" : $0 })
+        guard let meant = SettingTable.all.first(where: { $0.variable == "TOCSIN_" + variable }) else {
+            return NearestName.hint(for: key, among: keys, prefix: prefix)
+        }
+        return " Did you mean \(prefix)\(meant.key)?"
     }
 
     /// Whether no earlier problem names a setting of this one: a value that could not be

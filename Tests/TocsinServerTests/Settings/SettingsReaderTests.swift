@@ -176,6 +176,8 @@ struct SettingsReaderTests {
         #expect(reading.warnings.contains { $0.contains("TOCSIN_WHATEVER_ELSE") && !$0.contains("mean") })
         #expect(reading.warnings.contains { $0.contains("t.toml: prot") && $0.contains("Did you mean port?") })
         #expect(problems(flags: ["prot": "1"]).first?.contains("Did you mean --port?") == true)
+        // The key of TOCSIN_DATABASE_URL, which is not nearest by its letters.
+        #expect(problems(flags: ["database-url": "x"]).first?.contains("Did you mean --database?") == true)
     }
 
     @Test("what does not fit together is refused")
