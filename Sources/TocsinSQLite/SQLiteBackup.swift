@@ -58,6 +58,12 @@ package struct SQLiteBackup: Sendable {
         guard stat(source, &original) == 0, original.st_mode & S_IFMT == S_IFREG else {
             throw .mismatch(reason: "There is no database at \(source). Name it with --data-dir or --database.")
         }
+        let name = destination.split(separator: "/").last ?? ""
+        let own = source.split(separator: "/").last ?? ""
+        // What SQLite and this server keep beside the database.
+        for suffix in ["-wal", "-shm", "-journal", ".lock"] where name == own + suffix {
+            throw .mismatch(reason: "\(destination) has the name of a file beside a database. Name another file.")
+        }
         guard stat(destination, &other) == 0 else { return }
         guard other.st_mode & S_IFMT == S_IFREG else {
             throw .mismatch(reason: "\(destination) is not a file. Name the file that the backup is to become.")
@@ -68,6 +74,19 @@ package struct SQLiteBackup: Sendable {
         guard replaces else {
             throw .mismatch(reason: "\(destination) is there already. Name another file, or say --force to replace it.")
         }
+        let isDatabase = try isDatabase(destination)
+        guard other.st_size == 0 || isDatabase else {
+            throw .mismatch(reason: "\(destination) is no database, and stays as it is. Name another file.")
+        }
+    }
+
+    private func isDatabase(_ path: String) throws(StoreError) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Self.failure("the file there cannot be read", path) }
+        defer { close(descriptor) }
+        let mark = Array("SQLite format 3\0".utf8)
+        var head = [UInt8](repeating: 0, count: mark.count)
+        return read(descriptor, &head, head.count) == mark.count && head == mark
     }
 
     private func makeFile(_ path: String) throws(StoreError) {

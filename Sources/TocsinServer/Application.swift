@@ -249,6 +249,16 @@ package final class Application: Sendable {
         return await reloader.reload()
     }
 
+    /// Waits so long, or until somebody asks for the stop once more.
+    private func drain(for seconds: Double) async {
+        await withTaskGroup { [stops] group in
+            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }
+            group.addTask { for await _ in stops { return } }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
     /// Stops in order: not ready, for so many seconds more new connections; then none, and no
     /// claims; requests in flight end, sockets are told, pushes under way are awaited; then the
     /// database is closed, and the admin listener.
@@ -269,7 +279,7 @@ package final class Application: Sendable {
                 "draining",
                 metadata: ["event": "draining", "seconds": .stringConvertible(drainSeconds)]
             )
-            try? await Task.sleep(for: .seconds(drainSeconds))
+            await drain(for: drainSeconds)
         }
         let grace = Int(process.settings.server.stopSeconds)
         process.data.database.giveUp(afterSeconds: grace + Self.databaseSeconds)

@@ -59,8 +59,14 @@ struct ServeCommand: AsyncParsableCommand {
             }
         }
         let (reloads, steps, stops) = (hangups.signals, levels.signals, signals.signals)
+        // Neither is waited for: a file that is read anew may block, and a stop may be hurried.
+        let reloading = Task { [application] in for await _ in reloads { await application.reload() } }
+        let asking = Task { [application] in for await _ in stops { application.askToStop() } }
+        defer {
+            reloading.cancel()
+            asking.cancel()
+        }
         let drainSeconds = await withDiscardingTaskGroup { [application] group -> Double? in
-            group.addTask { for await _ in reloads { await application.reload() } }
             group.addTask {
                 for await step in steps {
                     switch step {
@@ -69,7 +75,6 @@ struct ServeCommand: AsyncParsableCommand {
                     }
                 }
             }
-            group.addTask { for await _ in stops { application.askToStop() } }
             let drainSeconds = await application.untilAskedToStop()
             group.cancelAll()
             return drainSeconds

@@ -139,6 +139,23 @@ struct BackupTests {
         }
     }
 
+    @Test("a copy takes the place of a copy, and of no other file; the names beside the database are nobody's")
+    func otherFiles() async throws {
+        try await withStore { store, source, copy in
+            try await publish(5, "kept", to: store)
+            #expect(reason(source, copy, replaces: false) == "done")
+            #expect(reason(source, copy, replaces: true) == "done")
+            let key = source + ".key"
+            try Data("a key".utf8).write(to: URL(filePath: key))
+            #expect(reason(source, key, replaces: true).contains("is no database, and stays as it is"))
+            #expect(try Data(contentsOf: URL(filePath: key)) == Data("a key".utf8))
+            for suffix in ["-wal", "-shm", "-journal", ".lock"] {
+                let said = reason(source, source + suffix, replaces: true)
+                #expect(said.contains("has the name of a file beside a database"), "\(suffix): \(said)")
+            }
+        }
+    }
+
     @Test("a copy that is stopped, or whose source is damaged, leaves nothing behind")
     func failing() async throws {
         try await withStore { store, source, copy in

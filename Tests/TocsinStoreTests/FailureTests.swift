@@ -68,11 +68,13 @@ struct FailureTests {
 
     @Test("writes count as refused until a row can be written: a group that writes nothing proves nothing")
     func refusedUntilWritten() async throws {
-        let (disk, models) = (Switch(), models)
+        let (disk, wrote, models) = (Switch(), Switch(), models)
         var settings = StoreSettings()
         settings.refusalEndsAfter = .zero
         let full = ObservedDatabase(base: try SQLiteDatabase.temporary()) { sql, _, _ throws(StoreError) in
-            guard disk.isOn, sql.hasPrefix("INSERT") || sql.hasPrefix("UPDATE") else { return }
+            if sql.hasPrefix("BEGIN") { wrote.isOn = false }
+            if sql.hasPrefix("INSERT") || sql.hasPrefix("UPDATE") { wrote.isOn = true }
+            guard disk.isOn, wrote.isOn, sql == "COMMIT" else { return }
             throw .unavailable(reason: "the disk is full", detail: sql)
         }
         let store = try await SQLStore.open(full, at: moment(0), settings: settings)

@@ -18,7 +18,7 @@ package enum RouteLabel: String, CaseIterable, Sendable {
 /// needed.
 ///
 /// There are at most `limit` of them, so that no client can make series without end; what comes
-/// beyond is counted as `other`.
+/// beyond is counted as `other`. Refusals, which strangers can have of any kind, take at most half.
 final class RequestTimes: Sendable {
     private static let limit = 60
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"]
@@ -32,13 +32,15 @@ final class RequestTimes: Sendable {
     /// One for each method, status and route.
     private let all = InlineArray<1512, AtomicLazyReference<Histogram>> { _ in AtomicLazyReference() }
     private let count = Atomic(0)
+    private let refusals = Atomic(0)
     private let others = Histogram(bounds: Histogram.http)
 
     init() { _ = all[Self.position(6, 23, .other)].storeIfNil(others) }
 
     func record(_ method: HTTPRequest.Method, _ status: Int, _ route: RouteLabel, took time: TimeAmount) {
         let statusIndex = Self.statuses.firstIndex(of: status) ?? Self.statuses.count - 1
-        let histogram = histogram(at: Self.position(Self.index(of: method), statusIndex, route))
+        let position = Self.position(Self.index(of: method), statusIndex, route)
+        let histogram = histogram(at: position, isRefusal: (400..<500).contains(status))
         histogram.record(seconds: Double(time.nanoseconds) / 1e9)
     }
 
@@ -62,16 +64,24 @@ final class RequestTimes: Sendable {
         return samples
     }
 
-    private func histogram(at position: Int) -> Histogram {
+    private func histogram(at position: Int, isRefusal: Bool) -> Histogram {
         if let known = all[position].load() { return known }
+        if isRefusal, refusals.add(1, ordering: .relaxed).newValue > Self.limit / 2 {
+            refusals.subtract(1, ordering: .relaxed)
+            return others
+        }
         guard count.add(1, ordering: .relaxed).newValue < Self.limit else {
             count.subtract(1, ordering: .relaxed)
+            if isRefusal { refusals.subtract(1, ordering: .relaxed) }
             return others
         }
         let new = Histogram(bounds: Histogram.http)
         let stored = all[position].storeIfNil(new)
         // Another thread was first, and counted it.
-        if stored !== new { count.subtract(1, ordering: .relaxed) }
+        if stored !== new {
+            count.subtract(1, ordering: .relaxed)
+            if isRefusal { refusals.subtract(1, ordering: .relaxed) }
+        }
         return stored
     }
 

@@ -1,3 +1,4 @@
+import Encodings
 import Glibc
 import GraphQLTransport
 import HTTPTypes
@@ -115,7 +116,13 @@ extension AdminListener {
             case .socket: true
             case .network: access == .everybody || access == .readers && address.isOfThisMachine
             }
-        if isOpen || shows(token, request) { return nil }
+        if shows(token, request) { return nil }
+        if isOpen {
+            // A page of a browser here can give its own name this address.
+            guard case .network = address, !Self.namesAddress(request.header("host")) else { return nil }
+            let text = "Name the address itself, such as 127.0.0.1, and no other host."
+            return AdminAnswer.error(.forbidden, .unauthorized, text)
+        }
         guard token != nil else {
             let text =
                 "Over the network this path needs a token: set TOCSIN_ADMIN_TOKEN_FILE, or use the socket in the file system."
@@ -123,6 +130,16 @@ extension AdminListener {
         }
         let text = "Show the token of TOCSIN_ADMIN_TOKEN_FILE as Authorization: Bearer."
         return AdminAnswer.error(.unauthorized, .unauthenticated, text, [("www-authenticate", "Bearer")])
+    }
+
+    /// Whether a host field holds an IP address or `localhost`.
+    private static func namesAddress(_ host: String?) -> Bool {
+        guard let host else { return true }
+        if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
+            return IPAddress(String(host[host.index(after: host.startIndex)..<end])) != nil
+        }
+        let name = host.prefix { $0 != ":" }.lowercased()
+        return name == "localhost" || IPAddress(name) != nil
     }
 
     /// Whether a request shows the token; takes as long whatever it shows.

@@ -404,11 +404,10 @@ package enum DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
     /// Scheme, user, hosts and database: passwords stand before the @, or among what
     /// follows the question mark.
     private static func masked(_ url: String) -> String {
-        let address = url.prefix { $0 != "?" }
-        guard let slashes = address.firstRange(of: "://"), let sign = address.lastIndex(of: "@") else {
-            return String(address)
-        }
-        let user = address[slashes.upperBound..<sign].prefix { $0 != ":" }
-        return String(address[..<slashes.upperBound] + user + address[sign...])
+        // A password may hold a question mark itself, so the last @ is looked for first.
+        guard let slashes = url.firstRange(of: "://"), let sign = url.lastIndex(of: "@"), sign > slashes.upperBound
+        else { return String(url.prefix { $0 != "?" }) }
+        let user = url[slashes.upperBound..<sign].prefix { $0 != ":" && $0 != "/" && $0 != "?" }
+        return String(url[..<slashes.upperBound] + user + url[sign...].prefix { $0 != "?" })
     }
 }

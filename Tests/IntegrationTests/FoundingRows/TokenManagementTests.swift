@@ -10,7 +10,7 @@ struct TokenManagementTests {
         try await Installation.run { installation in
             let topics = try installation.makeClient(token: try await installation.addUser("ada"))
             let topicID = try await topics.makeTopic(named: "alerts")
-            let short = try await installation.makeToken(user: "ada", ["--ttl", "4s"])
+            let short = try await installation.makeToken(user: "ada", ["--ttl", "12s"])
             let provider = Provider([short, try await installation.makeToken(user: "ada")])
             let client = try TocsinClient(
                 installation.address,

@@ -153,7 +153,7 @@ final class Installation {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "15", "--header", "Authorization: Bearer \(token)",
+                "--silent", "--show-error", "--max-time", "60", "--header", "Authorization: Bearer \(token)",
                 "--header", "Content-Type: application/json", "--header", "Accept: application/graphql-response+json",
                 "--data-binary", body.serializedString(), "\(address)/graphql",
             ],
@@ -169,7 +169,7 @@ final class Installation {
         let credentials = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
-            ["--silent", "--show-error", "--max-time", "15", "--include"] + credentials + arguments
+            ["--silent", "--show-error", "--max-time", "60", "--include"] + credentials + arguments
                 + [address + path],
             environment: TestBinary.environment,
             folder: folder

@@ -49,7 +49,7 @@ struct BasePathTests {
         _ installation: Installation,
         _ ask: (String, [String]) async throws -> HTTPAnswer
     ) async throws {
-        let codes = installation.logLines.compactMap { $0["code"]?.stringValue }
+        let codes = installation.logLines.compactMap { $0["setup_code"]?.stringValue }
         let code = try #require(codes.first)
         let form = "code=\(code)&username=root&password=correct-horse-battery"
         let made = try await ask("/tocsin/auth/setup", ["--data", form])

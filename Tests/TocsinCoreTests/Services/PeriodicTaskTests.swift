@@ -44,10 +44,10 @@ struct PeriodicTaskTests {
         #expect(seen.failures.withLock { $0 } == 1)
         let text = String(decoding: MetricFormat.text.write(metrics.families), as: UTF8.self)
         for line in [
-            #"tocsin_jobs_total{job="messages",result="ok"} 2"#,
-            #"tocsin_jobs_total{job="messages",result="failed"} 2"#,
-            #"tocsin_job_last_success_timestamp_seconds{job="messages"} 180.0"#,
-            #"tocsin_rows_removed_total{table="messages"} 20"#, #"tocsin_jobs_total{job="timers",result="ok"} 0"#,
+            #"tocsin_jobs_total{task="messages",result="ok"} 2"#,
+            #"tocsin_jobs_total{task="messages",result="failed"} 2"#,
+            #"tocsin_job_last_success_timestamp_seconds{task="messages"} 180.0"#,
+            #"tocsin_rows_removed_total{table="messages"} 20"#, #"tocsin_jobs_total{task="timers",result="ok"} 0"#,
         ] {
             #expect(text.contains(line + "\n"), "\(line)")
         }

@@ -89,6 +89,8 @@ package struct GroupService: Sendable {
         by authority: Authority
     ) async throws(ServiceError) -> (group: Group, isNew: Bool) {
         try authority.requireAdmin()
+        // A group may manage service accounts, whose tokens its members make.
+        try await authority.requireElevation(environment)
         let (environment, sharing) = (environment, sharing)
         return try await environment.store.writing { writer throws(StoreError) in
             guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }

@@ -36,6 +36,7 @@ extension PeopleService {
         by authority: Authority
     ) async throws(ServiceError) -> (account: Account, password: String) {
         try authority.requireAdmin()
+        try await authority.requireElevation(environment)
         let password = try passwords().makePassword()
         return (try await setPassword(of: user, to: password, by: authority), password)
     }
@@ -47,6 +48,7 @@ extension PeopleService {
         by authority: Authority
     ) async throws(ServiceError) -> Account {
         try authority.requireAdmin()
+        try await authority.requireElevation(environment)
         let account = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
             try reader.account(user)
         }

@@ -179,12 +179,18 @@ package struct PeopleService: Sendable {
     private static func manager(_ text: String, _ reader: any StoreReader) throws(StoreError) -> Account.Manager? {
         if let manager = Account.Manager(text: text) {
             switch manager {
-            case .user(let id): return try reader.account(UserReference(id.text)).map { .user($0.id) }
+            case .user(let id): return try person(id.text, reader).map { .user($0.id) }
             case .group(let name): return try reader.group(named: name).map { .group($0.name) }
             }
         }
-        if let account = try reader.account(UserReference(text)) { return .user(account.id) }
+        if let account = try person(text, reader) { return .user(account.id) }
         return try reader.group(named: text).map { .group($0.name) }
+    }
+
+    /// Programs look after no programs.
+    private static func person(_ text: String, _ reader: any StoreReader) throws(StoreError) -> Account? {
+        guard let account = try reader.account(UserReference(text)), account.kind != .service else { return nil }
+        return account
     }
 
     private static func taken(_ name: String) -> ServiceError { .badInput("There is a user \(name) already.") }
