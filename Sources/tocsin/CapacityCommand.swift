@@ -119,7 +119,9 @@ struct CapacityPlan {
                 : "SQLite on one machine is enough. PostgreSQL lets the service outlive a machine."
         ]
         if sockets > 4096 {
-            remarks.append("Set TOCSIN_CONNECTIONS to \(Int(files)), and LimitNOFILE of the service to at least twice that.")
+            remarks.append(
+                "Set TOCSIN_CONNECTIONS to \(Int(files)), and LimitNOFILE of the service to at least twice that."
+            )
         }
         if creates * devices * 60 > Self.quota {
             remarks.append("Firebase lets a project send 600000 pushes a minute. Ask Google for more.")

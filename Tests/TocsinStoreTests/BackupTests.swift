@@ -134,6 +134,7 @@ struct BackupTests {
             #expect(reason(source, source, replaces: true).contains("the database itself"))
             #expect(reason(source, "/dev/null", replaces: true).contains("not a file"))
             #expect(reason(source, copy + "/nowhere/x", replaces: false).contains("cannot be written"))
+            try Data().write(to: URL(filePath: copy))
             #expect(reason(source, copy, replaces: true) == "done")
             #expect(try numbers(of: copy).isEmpty)
         }

@@ -328,7 +328,7 @@ extension SettingsDraft {
         }
     }
 
-    /// The key whose variable has this name, such as `database` for `database-url`; else the nearest.
+    /// The key whose variable has this name, as `database` for `database-url`; else the nearest.
     private static func hint(for key: String, among keys: Set<String>, prefix: String = "") -> String {
         let variable = String(key.uppercased().map { $0 == "-" ? "_" : $0 })
         guard let meant = SettingTable.all.first(where: { $0.variable == "TOCSIN_" + variable }) else {

@@ -116,7 +116,7 @@ struct SignInServiceTests {
         "grantTopic(input: { topicId: \"TOPIC\", everybody: true, roles: [OWNER] }) { id }",
         "createServiceAccount(name: \"another\", managedBy: \"ann\") { id }",
         "createUser(name: \"new\", admin: true) { id }", "setAdmin(id: \"ANN\", admin: true) { id }",
-        // With another's password, or as a group that looks after programs, all of these would be had.
+        // By another's password, or in a group that looks after programs, all of these were had.
         "resetPassword(id: \"ANN\") { password }", "addGroupMember(groupId: \"GROUP\", user: \"ann\") { id }",
     ]
 
