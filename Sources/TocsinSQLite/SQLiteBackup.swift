@@ -20,13 +20,23 @@ package struct SQLiteBackup: Sendable {
     private let source: String
     private let destination: String
     private let replaces: Bool
+    private let onlyCopies: Bool
     /// Pages copied without a pause: 2 MiB of the usual size.
     private let pagesAtOnce: Int32
     private static let longestPauseMicroseconds: Int64 = 50_000
     private static let busyTimeoutMilliseconds: Int32 = 10_000
 
-    /// - Parameter replaces: Whether a file that has the destination's name may go.
-    package init(of source: String, to destination: String, replaces: Bool, pagesAtOnce: Int32 = 512) {
+    /// - Parameters:
+    ///   - replaces: Whether a file that has the destination's name may go.
+    ///   - onlyCopies: Whether it may go only if it is a database, or empty.
+    package init(
+        of source: String,
+        to destination: String,
+        replaces: Bool,
+        onlyCopies: Bool = false,
+        pagesAtOnce: Int32 = 512
+    ) {
+        self.onlyCopies = onlyCopies
         self.source = source
         self.destination = destination
         self.replaces = replaces
@@ -74,8 +84,8 @@ package struct SQLiteBackup: Sendable {
         guard replaces else {
             throw .mismatch(reason: "\(destination) is there already. Name another file, or say --force to replace it.")
         }
-        let isDatabase = try isDatabase(destination)
-        guard other.st_size == 0 || isDatabase else {
+        guard onlyCopies, other.st_size > 0 else { return }
+        guard try isDatabase(destination) else {
             throw .mismatch(reason: "\(destination) is no database, and stays as it is. Name another file.")
         }
     }

@@ -47,11 +47,18 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
     private let maximumBytes: Int
     private var current: PendingRequest?
     private var answer: HTTPAnswer?
+    /// Why the connection ended before anything was asked, such as a certificate.
+    private var earlier: (any Error)?
 
     init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let exchange = unwrapOutboundIn(data)
+        if let earlier {
+            exchange.answer.fail(earlier)
+            promise?.fail(earlier)
+            return
+        }
         current = exchange
         answer = nil
         context.write(wrapOutboundOut(.head(exchange.head)), promise: nil)
@@ -100,6 +107,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
     private func fail(_ failure: any Error, _ context: ChannelHandlerContext) {
         let failed = current
         current = nil
+        earlier = earlier ?? failure
         failed?.answer.fail(failure)
         context.close(promise: nil)
     }

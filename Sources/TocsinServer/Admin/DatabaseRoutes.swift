@@ -57,7 +57,12 @@ struct BackupRoute: AdminRoute {
             let text = "Send {\"file\": \"/path/of/the/copy\"}, as a path from the root of the server's machine."
             return AdminAnswer.error(.badRequest, .badUserInput, text)
         }
-        let backup = SQLiteBackup(of: source, to: file, replaces: members["replace"]?.boolValue ?? false)
+        let backup = SQLiteBackup(
+            of: source,
+            to: file,
+            replaces: members["replace"]?.boolValue ?? false,
+            onlyCopies: true
+        )
         guard backups.begin() else {
             return AdminAnswer.error(.conflict, .conflict, "Another backup is being made. Wait for its end.")
         }
