@@ -50,28 +50,26 @@ struct FrontPart: Sendable {
             rates: rates,
             refusedTokens: refusedTokens
         )
-        var front = process.settings.ofHTTPServer
-        let gateway = Gateway(service: service, routes: declarations.routes, limits: front.request.json)
-        front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
-        front.cookies = signIn.cookies
-        front.requestIDPrefix = process.identifiers.makeID().suffix(6) + "-"
-        (front.metrics, front.loopLag) = (process.metrics.http, process.metrics.loopLag)
-        front.listeningSocket = sockets.take(name: "http")
         let auth = AuthPaths(
             signIn: signIn,
             authenticator: access.authenticator,
             report: api.services.report,
             time: time
         )
-        ownRoutes =
+        let ownRoutes =
             ClientFiles.routes.map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
             + process.metrics.routes(for: service)
-        (self.service, self.rates) = (service, rates)
-        let routes = gateway.httpRoutes.map { $0.labelled(.rest) } + ownRoutes
+        (self.service, self.rates, self.ownRoutes) = (service, rates, ownRoutes)
+        var (front, routes) = Self.surface(process.settings, service, declarations.routes)
+        routes += ownRoutes
+        front.cookies = signIn.cookies
+        front.requestIDPrefix = process.identifiers.makeID().suffix(6) + "-"
+        (front.metrics, front.loopLag) = (process.metrics.http, process.metrics.loopLag)
+        front.listeningSocket = sockets.take(name: "http")
         let server: HTTPServer<TocsinGraphQL> = HTTPServer(
             HTTPServer.Content(service: service, health: health, routes: routes),
             settings: front,
-            logger: process.logger,
+            logger: process.log.logger(.http),
             now: { time.now().milliseconds }
         )
         self.server = server
@@ -99,10 +97,10 @@ struct FrontPart: Sendable {
     /// Certificate, origins, proxies, routes, documents and rates as settings and files are now;
     /// nothing is changed until the step is run.
     func reloading(_ settings: Settings, _ declarations: Declarations) throws(StartError) -> ReloadStep {
-        let (front, routes) = surface(settings, declarations.routes)
+        let (front, routes) = Self.surface(settings, service, declarations.routes)
         let change: HTTPServerChange
         do throws(HTTPServerError) {
-            change = try server.change(to: front, routes: routes)
+            change = try server.change(to: front, routes: routes + ownRoutes)
         } catch {
             throw StartError(error.description)
         }
@@ -113,11 +111,15 @@ struct FrontPart: Sendable {
         }
     }
 
-    /// The front's settings, and all its paths beside GraphQL's.
-    private func surface(_ settings: Settings, _ routes: [Route]) -> (HTTPServerSettings, [HTTPRoute]) {
+    /// The front's settings, and the paths of REST routes.
+    private static func surface(
+        _ settings: Settings,
+        _ service: TocsinGraphQL,
+        _ routes: [Route]
+    ) -> (HTTPServerSettings, [HTTPRoute]) {
         var front = settings.ofHTTPServer
         let gateway = Gateway(service: service, routes: routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
-        return (front, gateway.httpRoutes.map { $0.labelled(.rest) } + ownRoutes)
+        return (front, gateway.httpRoutes.map { $0.labelled(.rest) })
     }
 }
