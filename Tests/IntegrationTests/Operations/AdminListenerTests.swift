@@ -65,6 +65,40 @@ struct AdminListenerTests {
         }
     }
 
+    @Test("it takes orders for the log and for reloads; what is wrong with them changes nothing")
+    func orders() async throws {
+        let file = { (installation: Installation) in URL(filePath: installation.folder + "/t.toml") }
+        try await Installation.run(prepare: { installation in
+            try Data("rate-burst = 100\n".utf8).write(to: file(installation))
+            installation.options += ["--config", file(installation).path()]
+        }) { installation in
+            _ = try await Self.command(["log-level", "error", "--only", "http", "--for", "1h"], installation)
+            #expect(try await installation.http("/quiet").status == 404)
+            _ = try await Self.command(["log-level", "info"], installation)
+            #expect(try await installation.http("/loud").status == 404)
+            try await eventually("what came after the order is logged") {
+                installation.logLines.contains { $0["path"] == "/loud" }
+            }
+            #expect(!installation.logLines.contains { $0["path"] == "/quiet" })
+            let loudest = try await installation.attempt(["admin", "log-level", "loudest"])
+            #expect(loudest.status == 1 && loudest.errors.contains("Write one of trace"), "\(loudest.errors)")
+
+            try Data("rate-burst = \"fast\"\n".utf8).write(to: file(installation))
+            let refused = try await installation.attempt(["admin", "reload"])
+            #expect(refused.status == 1 && refused.errors.contains("rate-burst"), "\(refused.errors)")
+            try Data("rate-burst = 200\nconnections = 77\n".utf8).write(to: file(installation))
+            let outcome = try await Self.command(["reload"], installation)
+            #expect(outcome["result"] == "applied" && outcome["changed"] == ["rate-burst"], "\(outcome)")
+            #expect(outcome["pendingRestart"] == ["connections"], "\(outcome)")
+            let settings = try await Self.command(["settings"], installation)
+            #expect(settings["rate-burst"]?["value"] == "200" && settings["rate-burst"]?["pendingRestart"] == false)
+            #expect(settings["connections"]?["pendingRestart"] == true)
+            let metrics = try await Self.ask("/metrics", installation).body
+            #expect(metrics.contains("tocsin_reloads_total{result=\"applied\"} 1\n"))
+            #expect(metrics.contains("tocsin_reloads_total{result=\"refused\"} 1\n"))
+        }
+    }
+
     private static func checkDatabaseOrders(_ installation: Installation) async throws {
         _ = try await installation.addUser("ada")
         let checkpoint = try await Self.command(["checkpoint"], installation)
