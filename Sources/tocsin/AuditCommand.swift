@@ -146,9 +146,8 @@ struct AuditFilterOptions: ParsableArguments {
 
     private static func moment(_ text: String?, _ option: String) throws -> Timestamp? {
         guard let text else { return nil }
-        let units: [Character: Double] = ["d": 86_400, "h": 3600, "m": 60, "s": 1]
-        if let unit = text.last.flatMap({ units[$0] }), let count = UInt32(text.dropLast()) {
-            return SystemTime().now().adding(seconds: -Double(count) * unit)
+        if let seconds = TimeLength.seconds(text), seconds < 1e10 {
+            return SystemTime().now().adding(seconds: -seconds)
         }
         guard let moment = Timestamp(awsDateTime: text) else {
             throw ValidationError(

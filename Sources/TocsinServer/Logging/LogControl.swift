@@ -131,14 +131,12 @@ extension LogControl {
 
     private static func duration(_ text: String?) throws(LogOrderProblem) -> Duration {
         guard let text else { return usualTime }
-        let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3600]
-        guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()), count > 0,
-            count <= 86_400, .seconds(count * unit) <= longestTime
-        else {
+        let longest = Double(longestTime.components.seconds)
+        guard let seconds = TimeLength.seconds(text), (1...longest).contains(seconds) else {
             throw LogOrderProblem(
                 description: "\"\(text.prefix(64))\" is no time. Write a number with s, m or h, such as 10m, up to 24h."
             )
         }
-        return .seconds(count * unit)
+        return .seconds(seconds)
     }
 }

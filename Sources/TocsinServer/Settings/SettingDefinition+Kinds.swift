@@ -61,17 +61,14 @@ extension SettingDefinition {
         _ range: ClosedRange<Double>,
         _ help: String
     ) -> SettingDefinition {
-        let units: KeyValuePairs = ["y": 31_536_000.0, "d": 86_400, "h": 3600, "m": 60, "s": 1]
-        return SettingDefinition(key, help, copy: copying(field)) { text, settings in
-            guard let unit = units.first(where: { text.hasSuffix($0.key) })?.value,
-                let count = plainDecimal(String(text.dropLast())), range.contains(count * unit)
-            else { return "write a length of time with its unit, such as 90m, 12h, 30d or 1y" }
-            settings[keyPath: field] = count * unit
+        SettingDefinition(key, help, copy: copying(field)) { text, settings in
+            guard let seconds = TimeLength.seconds(text), range.contains(seconds) else {
+                return "write a length of time with its unit, such as 90m, 12h, 30d or 1y"
+            }
+            settings[keyPath: field] = seconds
             return nil
-        } text: { settings in
-            guard let seconds = settings[keyPath: field] else { return nil }
-            let unit = units.first { (seconds / $0.value).rounded() == seconds / $0.value }
-            return shown(seconds / (unit?.value ?? 1)) + (unit?.key ?? "s")
+        } text: {
+            $0[keyPath: field].map(TimeLength.text)
         }
     }
 

@@ -153,16 +153,15 @@ extension TokenCommand {
 struct Lifetime {
     let seconds: Double
 
-    private static let units: [Character: Double] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "y": 31_536_000]
     private static let longestSeconds = 10 * 31_536_000.0
 
     /// What an option says.
     static func read(_ text: String) throws -> Lifetime {
-        guard let unit = text.last.flatMap({ units[$0] }), let count = Double(text.dropLast()), count > 0 else {
+        guard let seconds = TimeLength.seconds(text), seconds > 0 else {
             throw ValidationError("Write a number and s, m, h, d or y, such as 90s, 12h, 30d or 1y.")
         }
-        guard count * unit <= longestSeconds else { throw ValidationError("Ten years (10y) is the longest.") }
-        return Lifetime(seconds: count * unit)
+        guard seconds <= longestSeconds else { throw ValidationError("Ten years (10y) is the longest.") }
+        return Lifetime(seconds: seconds)
     }
 
     /// The same, or none at all: `0s`.
