@@ -122,7 +122,7 @@ final class Cluster {
     func report(_ number: Int) async throws -> JSONValue {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
-            ["--silent", "--show-error", "--max-time", "15", (nodes[number]?.address ?? "") + "/readyz"],
+            ["--silent", "--show-error", "--max-time", "60", (nodes[number]?.address ?? "") + "/readyz"],
             environment: TestBinary.environment,
             folder: folder
         )

@@ -17,7 +17,7 @@ struct AdminListenerTests {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "15", "--include", "--unix-socket",
+                "--silent", "--show-error", "--max-time", "60", "--include", "--unix-socket",
                 socket ?? Self.socket(installation),
             ] + arguments + ["http://admin" + path],
             environment: TestBinary.environment,
@@ -179,11 +179,12 @@ struct AdminListenerTests {
             func ask(_ path: String, _ fields: [String] = []) async throws -> Int {
                 let result = try await ChildProcess.run(
                     "/usr/bin/curl",
-                    ["--silent", "--include", "--max-time", "15"] + fields.flatMap { ["--header", $0] }
-                        + ["http://\(address)\(path)"],
+                    ["--silent", "--show-error", "--include", "--max-time", "60"]
+                        + fields.flatMap { ["--header", $0] } + ["http://\(address)\(path)"],
                     environment: TestBinary.environment,
                     folder: installation.folder
                 )
+                guard result.status == 0 else { throw HarnessFailure("\(path): \(result.errors)") }
                 return try HTTPAnswer(result.output).status
             }
             #expect(try await ask("/readyz?verbose") == 200)

@@ -22,11 +22,12 @@ struct BasePathTests {
             func ask(_ path: String, _ arguments: [String] = []) async throws -> HTTPAnswer {
                 let result = try await ChildProcess.run(
                     "/usr/bin/curl",
-                    ["--silent", "--include", "--max-time", "15", "--unix-socket", socket] + arguments
-                        + ["http://push.example.com" + path],
+                    ["--silent", "--show-error", "--include", "--max-time", "60", "--unix-socket", socket]
+                        + arguments + ["http://push.example.com" + path],
                     environment: TestBinary.environment,
                     folder: installation.folder
                 )
+                guard result.status == 0 else { throw HarnessFailure("\(path): \(result.errors)") }
                 return try HTTPAnswer(result.output)
             }
             for path in ["/tocsin/readyz", "/tocsin/livez", "/tocsin/auth/methods", "/tocsin/client/tocsin.js"] {
