@@ -12,6 +12,8 @@ package struct HTTPRoute: Sendable {
     package let admit: (@Sendable (IncomingRequest) async -> BodyAdmission)?
     /// What the path is to those who watch the server.
     package var label = RouteLabel.other
+    /// Whether it is a page for people: to requests that do not ask for HTML, the path is not there.
+    package var isPage = false
     /// What answers.
     package let respond: @Sendable (IncomingRequest) async -> OutgoingResponse
 
@@ -33,6 +35,18 @@ package struct HTTPRoute: Sendable {
         var route = self
         route.label = label
         return route
+    }
+
+    /// The same route, for requests that ask for HTML alone.
+    package var asPage: HTTPRoute {
+        var route = self
+        route.isPage = true
+        return route
+    }
+
+    /// Whether the request may mean this route, whatever its method.
+    func covers(_ request: IncomingRequest) -> Bool {
+        covers(request.path) && (!isPage || request.header("accept")?.contains("text/html") == true)
     }
 
     func covers(_ path: String) -> Bool {

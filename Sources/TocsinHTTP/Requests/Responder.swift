@@ -96,7 +96,7 @@ final class Responder<Service: GraphQLService>: Sendable {
         if let health, Self.isHealthPath(request.path) {
             return method == .get ? .health(health) : .refused(methodNotAllowed(request, allow: ["GET"]))
         }
-        let routes = rules.value.routes.filter { $0.covers(request.path) }
+        let routes = rules.value.routes.filter { $0.covers(request) }
         guard !routes.isEmpty else {
             let hint =
                 settings.graphQLPath.isEmpty ? "" : " GraphQL is at \(settings.publicPath(settings.graphQLPath))."

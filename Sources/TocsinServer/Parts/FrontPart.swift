@@ -56,8 +56,9 @@ struct FrontPart: Sendable {
             report: api.services.report,
             time: time
         )
+        let console = Console(process.settings.server)
         let ownRoutes =
-            ClientFiles.routes.map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
+            (ClientFiles.routes + console.routes).map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
             + process.metrics.routes(for: service)
         (self.service, self.rates, self.ownRoutes) = (service, rates, ownRoutes)
         var (front, routes) = Self.surface(process.settings, service, declarations.routes)

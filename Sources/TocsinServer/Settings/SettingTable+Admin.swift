@@ -42,6 +42,19 @@ extension SettingTable {
             $0.server.basePath.isEmpty ? nil : $0.server.basePath
         },
         .init(
+            "console",
+            "The web console at /: on, off, or a folder with files of one's own in place of those that ship.",
+            copy: SettingDefinition.copying(\.server.console)
+        ) { text, settings in
+            guard text == "on" || text == "off" || text.contains("/") else {
+                return "write on, off, or the path of a folder"
+            }
+            settings.server.console = text
+            return nil
+        } text: {
+            $0.server.console
+        },
+        .init(
             "socket-mode",
             "The rights of the socket's file where host is unix:PATH, as chmod writes them.",
             copy: SettingDefinition.copying(\.server.socketMode)

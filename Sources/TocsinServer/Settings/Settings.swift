@@ -75,6 +75,8 @@ package struct Settings: Sendable, Hashable {
         package var socketMode = 0o660
         /// What all paths begin with, such as `/tocsin`; empty for nothing.
         package var basePath = ""
+        /// The console: `on`, `off`, or the folder whose files are served in place of its own.
+        package var console = "on"
         /// The port to listen on; 0 takes a free one.
         package var port = 8080
         /// Where the database and the server key live; made if it is not there.

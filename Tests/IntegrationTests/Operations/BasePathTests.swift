@@ -41,7 +41,31 @@ struct BasePathTests {
             #expect(try await ask("/tocsin/auth/setup").body.contains(#"action="/tocsin/auth/setup""#))
             let setup = installation.logLines.compactMap { $0["address"]?.stringValue }
             #expect(setup.contains("https://push.example.com/tocsin/auth/setup"), "\(setup)")
+            try await Self.checkConsole { try await ask($0, $1) }
             try await Self.checkCookie(installation) { try await ask($0, $1) }
+        }
+    }
+
+    /// Browsers get the console, whose files are below the base path too; others get what they got.
+    private static func checkConsole(_ ask: (String, [String]) async throws -> HTTPAnswer) async throws {
+        let html = ["--header", "Accept: text/html,application/xhtml+xml,*/*;q=0.8"]
+        for path in ["/tocsin/", "/tocsin/topics/1/settings"] {
+            let page = try await ask(path, html)
+            #expect(page.status == 200, "\(path)")
+            #expect(page.header("content-security-policy")?.contains("require-trusted-types-for 'script'") == true)
+        }
+        let page = try await ask("/tocsin/", html).body
+        let place = try #require(page.firstMatch(of: /src="(\/tocsin\/assets\/[0-9a-f]+\/)app\.js"/)?.1)
+        let script = try await ask(place + "app.js", [])
+        #expect(script.status == 200 && script.header("cache-control")?.contains("immutable") == true)
+        #expect(script.header("content-type")?.hasPrefix("text/javascript") == true)
+        #expect(try await ask(place + "app.css", ["--compressed"]).header("content-encoding") == "gzip")
+        #expect(try await ask("/tocsin/assets/0/api.js", []).header("cache-control") == "no-cache")
+        #expect(try await ask(place + "..%2fapi.js", []).status == 404)
+        #expect(try await ask("/tocsin/sw.js", []).body.contains("showNotification"))
+        for path in ["/tocsin/", "/tocsin/feed"] {
+            let answer = try await ask(path, [])
+            #expect(answer.status == 404 && answer.json.errorCode == "BAD_REQUEST", "\(answer.body)")
         }
     }
 
@@ -69,9 +93,13 @@ struct BasePathTests {
 
     @Test("a client follows and publishes with the base path in its address")
     func client() async throws {
-        let prepare = { (installation: Installation) in installation.options = ["--base-path", "/tocsin"] }
+        let prepare = { (installation: Installation) in
+            installation.options = ["--base-path", "/tocsin", "--console", "off"]
+        }
         try await Installation.run(prepare: prepare) { installation in
             #expect(installation.address.hasSuffix("/tocsin"))
+            let page = try await installation.http("/feed", ["--header", "Accept: text/html"])
+            #expect(page.status == 404, "without the console there is no page")
             let token = try await installation.addUser("ada")
             let client = try TocsinClient(url: installation.address + "/graphql", token: token)
             let topicID = try await client.makeTopic(named: "alerts")

@@ -1,0 +1,62 @@
+// The console is a client like any other: the browser's session is its only credential.
+import { createTocsin, TocsinError } from "../../client/tocsin.js";
+
+/** The console's own address: what stands before `/assets/`. */
+export const base = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
+
+const ours = { "x-tocsin-console": "1" };
+
+/** The one script address that is made of a text: the worker that shows pushes. */
+const policy = globalThis.trustedTypes?.createPolicy("tocsin", {
+  createScriptURL(address) {
+    if (address !== base + "/sw.js") throw new TypeError("No other script is registered.");
+    return address;
+  },
+});
+export const worker = policy?.createScriptURL(base + "/sw.js") ?? base + "/sw.js";
+
+export const client = createTocsin({
+  url: location.origin + base,
+  fetch: (address, more) => fetch(address, { ...more, credentials: "same-origin", headers: { ...more.headers, ...ours } }),
+});
+
+/** One of the paths of sign-in; its answer as JSON, null where there is none. */
+export async function auth(path, body) {
+  let answer;
+  try {
+    answer = await fetch(`${base}/auth/${path}`, {
+      method: body ? "POST" : "GET",
+      credentials: "same-origin",
+      headers: body ? { ...ours, "content-type": "application/json" } : ours,
+      body: body && JSON.stringify(body),
+    });
+  } catch (error) {
+    throw new TocsinError("CONNECTION_FAILED", error.message);
+  }
+  const members = await answer.json().catch(() => null);
+  if (answer.ok) return members;
+  throw new TocsinError(members?.error?.code ?? "UNAVAILABLE", members?.error?.message ?? `Status ${answer.status}.`);
+}
+
+/** Runs a document; where the server wants a proof first of who asks, asks for it and goes on. */
+export async function proven(document, variables) {
+  try {
+    return await client.mutate(document, variables);
+  } catch (error) {
+    if (error.code !== "REAUTHENTICATE") throw error;
+    const { askPassword } = await import("./sign-in.js");
+    if (!(await askPassword())) throw error;
+    return client.mutate(document, variables);
+  }
+}
+
+/** All pages of a connection, at most `most` items. */
+export async function all(document, variables, pick, most = 1000) {
+  const items = [];
+  for (let nextToken = null; ; ) {
+    const page = pick(await client.query(document, { ...variables, nextToken }));
+    items.push(...page.items);
+    nextToken = page.nextToken;
+    if (!nextToken || items.length >= most) return items;
+  }
+}

@@ -1,0 +1,175 @@
+// Starts the console: who is signed in, the frame around the views, and which view an address means.
+import { auth, base, client } from "./api.js";
+import { el, note, put } from "./dom.js";
+import { explained, texts } from "./texts.js";
+
+const [bar, rail, main] = ["bar", "rail", "main"].map((id) => document.getElementById(id));
+
+/** Addresses and the file of the view that each is shown by; `:id` is any part. */
+const views = {
+  "/": "feed", "/feed": "feed", "/start": "start", "/topics/:id": "feed", "/topics/:id/settings": "topic",
+  "/messages/:id": "message", "/send": "send", "/devices": "devices", "/tokens": "tokens", "/account": "account",
+  "/people": "people", "/sign-in": "sign-in",
+};
+
+let current = { stop() {} };
+let me = null;
+let turn = 0;
+
+/** The view of a path, with the parts that its address names. */
+function find(path) {
+  const parts = path.split("/").filter(Boolean);
+  for (const [pattern, view] of Object.entries(views)) {
+    const wanted = pattern.split("/").filter(Boolean);
+    if (wanted.length !== parts.length) continue;
+    if (!wanted.every((part, index) => part === ":id" || part === parts[index])) continue;
+    const place = wanted.indexOf(":id");
+    return { view, id: place < 0 ? null : decodeURIComponent(parts[place]) };
+  }
+  return null;
+}
+
+/** Goes to a view's address, as a link would. */
+export function go(path) {
+  history.pushState(null, "", base + path);
+  return show();
+}
+
+/** Shows the view of the present address. */
+async function show() {
+  const asked = (turn += 1);
+  const path = location.pathname.slice(base.length) || "/";
+  const found = find(path);
+  current.stop();
+  current = { stop() {} };
+  put(bar);
+  if (!me && found?.view !== "sign-in") {
+    try {
+      await begin();
+    } catch (error) {
+      if (asked === turn) return error.code === "UNAUTHENTICATED" ? signIn(path + location.search) : fail(error);
+      return;
+    }
+  }
+  const wait = setTimeout(() => put(main, el("p", { className: "hint" }, "Loading …")), 300);
+  try {
+    if (!found) throw Object.assign(new Error("There is no such page."), { code: "NOT_FOUND" });
+    const { open } = await import(`./${found.view}.js`);
+    const view = await open({ id: found.id, me, go, topics: loadTopics, query: new URLSearchParams(location.search), signedIn });
+    if (asked !== turn) return view.stop?.();
+    current = { stop: () => view.stop?.() };
+    document.title = `${view.title} · Tocsin`;
+    const heading = el("h1", { tabIndex: -1 }, el("span", { className: "free" }, view.title));
+    put(main, heading, view.body);
+    if (me) frame(path);
+    heading.focus({ preventScroll: true });
+  } catch (error) {
+    if (asked === turn) fail(error);
+  } finally {
+    clearTimeout(wait);
+  }
+}
+
+function fail(error) {
+  if (error.code === "UNAUTHENTICATED") return signIn(location.pathname.slice(base.length) + location.search);
+  document.title = "Tocsin";
+  put(main,
+    el("h1", { tabIndex: -1 }, "This cannot be shown"),
+    el("p", { className: "error", role: "alert" }, explained(error)),
+    el("div", { className: "row" },
+      el("button", { onclick: show }, "Try again"),
+      el("a", { className: "button", href: base + "/" }, "Go to the feed")));
+  if (me) frame("");
+}
+
+function signIn(wanted) {
+  me = null;
+  put(rail);
+  return go(`/sign-in?return=${encodeURIComponent(wanted.startsWith("/sign-in") ? "/" : wanted)}`);
+}
+
+/** Called when somebody has signed in: goes where they wanted to. */
+async function signedIn(wanted) {
+  me = null;
+  return go(/^\/(?!\/)/.test(wanted ?? "") ? wanted : "/");
+}
+
+async function begin() {
+  ({ me } = await client.query("{ me { userId username admin notifications } }"));
+}
+
+/** The topics that the caller may read, by name. */
+async function loadTopics() {
+  const { all } = await import("./api.js");
+  const found = await all(
+    "query Topics($nextToken: String) { listTopics(limit: 200, nextToken: $nextToken) { items { id name owner roles lastNumber } nextToken } }",
+    {}, (data) => data.listTopics);
+  return found.filter(Boolean).sort((left, right) => left.name.localeCompare(right.name));
+}
+
+function frame(path) {
+  const state = el("span", { className: "state", role: "status" }, stateText);
+  const send = path.match(/^\/topics\/([^/]+)/);
+  put(bar,
+    el("a", { className: "name", href: base + "/" }, "Tocsin"), state,
+    el("a", { className: "button", href: `${base}/send${send ? `?topic=${send[1]}` : ""}` }, "Send"),
+    el("a", { href: base + "/account" }, el("span", { className: "free" }, me.username)));
+  void fillRail(path);
+}
+
+async function fillRail(path) {
+  const entry = (address, name, count) =>
+    el("li", {}, el("a", { href: base + address, "aria-current": address === path || (address === "/feed" && path === "/") ? "page" : null },
+      el("span", { className: "free" }, name), count ? el("span", { className: "hint" }, `${count} unread`) : null));
+  let topics = [];
+  let unread = {};
+  try {
+    const [list, { readState }] = await Promise.all([loadTopics(), client.query("{ readState { unread topics { topicId unread } } }")]);
+    topics = list;
+    unread = Object.fromEntries(readState.topics.map((topic) => [topic.topicId, topic.unread]));
+    unread.all = readState.unread;
+  } catch (error) {
+    if (error.code === "UNAUTHENTICATED") return signIn(path);
+  }
+  put(rail,
+    el("ul", {}, entry("/feed", "All messages", unread.all), topics.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
+    el("ul", {}, entry("/start", "Start"), entry("/devices", "Devices"), entry("/tokens", "Tokens"), entry("/account", "Account"),
+      me.admin ? entry("/people", "People") : null));
+}
+
+let stateText = "";
+/** Shows how the live feed gets on. */
+addEventListener("tocsin-state", (event) => {
+  stateText = texts.states[event.detail] ?? "";
+  const shown = bar.querySelector(".state");
+  if (shown) shown.textContent = stateText;
+});
+addEventListener("tocsin-read", () => me && void fillRail(location.pathname.slice(base.length)));
+addEventListener("tocsin-topics", () => me && void fillRail(location.pathname.slice(base.length)));
+addEventListener("tocsin-signed-out", () => signIn(location.pathname.slice(base.length)));
+
+addEventListener("popstate", show);
+document.addEventListener("click", (event) => {
+  const anchor = event.target.closest?.("a");
+  if (!anchor || anchor.target || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const address = new URL(anchor.href, location.href);
+  if (address.origin !== location.origin || address.hash || !find(address.pathname.slice(base.length) || "/")) return;
+  if (!address.pathname.startsWith(base + "/")) return;
+  event.preventDefault();
+  void go(address.pathname.slice(base.length) + address.search);
+});
+
+// Another tab has signed out: this one shows nothing of it any more.
+const tabs = new BroadcastChannel("tocsin-console");
+tabs.onmessage = () => location.reload();
+
+/** Ends the session, here and in all tabs. */
+export async function signOut() {
+  const { location: elsewhere } = (await auth("logout", {})) ?? {};
+  client.close();
+  tabs.postMessage("signed out");
+  note("Signed out.");
+  location.assign(elsewhere ?? base + "/sign-in");
+}
+
+void show();

@@ -1,0 +1,83 @@
+// Elements. Text goes in as text; nothing here takes markup.
+
+/** An element with properties, attributes (`aria-…`, `role`, `for`), listeners (`onclick`) and children. */
+export function el(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === undefined || value === null) continue;
+    if (key in element && !key.includes("-")) element[key] = value;
+    else element.setAttribute(key, value);
+  }
+  put(element, ...children);
+  return element;
+}
+
+/** Puts these children, texts and elements, in place of those that are there. */
+export function put(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+}
+
+/** A moment: how long ago, with the exact time for who asks. */
+export function moment(time, words) {
+  const exact = new Date(time);
+  return el("time", { dateTime: time, title: `${exact.toLocaleString()} · ${exact.toISOString()}` }, words);
+}
+
+/** A label with its field; `hint` stands between them. */
+export function field(label, input, hint) {
+  if (input.type === "checkbox") return el("label", { className: "tick" }, input, el("span", {}, label));
+  return el("label", {}, label, hint ? el("small", {}, " " + hint) : null, input);
+}
+
+/** A form that is sent once at a time. Errors stand below it and are read out. */
+export function form(fields, label, send, { explain }) {
+  const problem = el("p", { className: "error", role: "alert", hidden: true });
+  const button = el("button", { className: "main", type: "submit" }, label);
+  const made = el("form", { noValidate: false }, ...fields, el("div", { className: "row" }, button), problem);
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    button.disabled = true;
+    problem.hidden = true;
+    try {
+      await send();
+    } catch (error) {
+      problem.hidden = false;
+      put(problem, explain(error));
+    } finally {
+      button.disabled = false;
+    }
+  });
+  return made;
+}
+
+/** A table with a caption and named columns. */
+export function table(caption, columns, rows) {
+  return el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
+    el("table", {}, el("caption", {}, caption),
+      el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, name)))),
+      el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell)))))));
+}
+
+/** Says something in passing, to eyes and ears. */
+export function note(text) {
+  const line = el("p", {}, text);
+  document.getElementById("notes").append(line);
+  setTimeout(() => line.remove(), 8000);
+}
+
+/** Asks with the system's own dialog before something is done that cannot be undone. */
+export function sure(question) {
+  return window.confirm(question);
+}
+
+/** A link that leaves only for schemes that are safe; anything else is shown as text. */
+export function link(address, words = address) {
+  let scheme = "";
+  try {
+    scheme = new URL(address).protocol;
+  } catch {
+    // No address at all.
+  }
+  if (!["https:", "http:", "mailto:", "tel:"].includes(scheme)) return el("span", { className: "free" }, address);
+  return el("a", { href: address, rel: "noopener noreferrer", target: "_blank", className: "free" }, words);
+}

@@ -1,0 +1,107 @@
+// One message: all of it, what became of its pushes, why somebody did not get one, and trying again.
+import { base, client } from "./api.js";
+import { el, field, form, link, moment, note, put, sure, table } from "./dom.js";
+import { FIELDS } from "./message-line.js";
+import { ago, explained, texts } from "./texts.js";
+
+const DELIVERY = "id status reason attempts nextAttemptAt updatedAt platform userId providerId device { id name platform }";
+const ONE = `query Message($id: ID!) { getMessage(id: $id) { ${FIELDS} expiresAt topic { name roles }
+  deliverySummary { state waiting accepted failed ended expired skipped } deliveries(limit: 200) { items { ${DELIVERY} } nextToken } } }`;
+const LIVE = `subscription Deliveries($id: ID!) { onDelivery(messageId: $id) { ${DELIVERY} } }`;
+const WHY = `query Why($id: ID!, $user: ID!) { explainDelivery(messageId: $id, userId: $user) { accepted summary gates { name passed sentence advice } } }`;
+const AGAIN = `mutation Again($id: ID!, $status: DeliveryStatus!) { redriveDeliveries(messageId: $id, status: $status) { waiting } }`;
+
+export async function open({ id, me }) {
+  const { getMessage: message } = await client.query(ONE, { id });
+  if (!message) throw Object.assign(new Error("There is no such message."), { code: "UNAUTHORIZED" });
+  const ended = new AbortController();
+  const deliveries = new Map(message.deliveries.items.filter(Boolean).map((delivery) => [delivery.id, delivery]));
+  const shown = el("div");
+  const draw = () => put(shown, drawn(message, [...deliveries.values()], ended.signal));
+  draw();
+  void follow();
+  async function follow() {
+    try {
+      for await (const { onDelivery } of client.subscribe(LIVE, { id }, { signal: ended.signal })) {
+        deliveries.set(onDelivery.id, onDelivery);
+        draw();
+      }
+    } catch (error) {
+      if (!ended.signal.aborted) note(explained(error));
+    }
+  }
+  const facts = [
+    ["Topic", el("a", { href: `${base}/topics/${message.topicId}`, className: "free" }, message.topic?.name ?? message.topicId)],
+    ["Number", `#${message.number}`], ["Priority", `${texts.priorities[message.priority] ?? message.priority}`],
+    ["Sent", moment(message.createdAt, ago(message.createdAt))], message.key && ["Key", message.key],
+    message.category && ["Category", message.category], message.typeName && ["Type", message.typeName],
+    message.url && ["Link", link(message.url)], message.expiresAt && ["Not pushed after", moment(message.expiresAt, ago(message.expiresAt))],
+  ].filter(Boolean);
+  const raw = JSON.stringify({ ...message, deliveries: undefined, deliverySummary: undefined, topic: undefined }, null, 2);
+  return {
+    title: message.title || "(no title)",
+    body: [
+      message.body ? el("pre", {}, message.body) : null,
+      table("About this message", ["What", "Value"], facts.map(([name, value]) => [name, el("span", { className: "free" }, value)])),
+      shown,
+      explanation(message, me),
+      el("details", {}, el("summary", {}, "As JSON"), el("pre", { tabIndex: 0 }, raw)),
+    ],
+    stop: () => ended.abort(),
+  };
+}
+
+function drawn(message, deliveries) {
+  const counts = Object.groupBy ? Object.groupBy(deliveries, ({ status }) => status) : group(deliveries);
+  const summary = Object.keys(texts.statuses).filter((status) => counts[status]).map((status) => `${counts[status].length} ${texts.statuses[status]}`).join(" · ");
+  const again = ["FAILED", "SKIPPED"].filter((status) => counts[status]).map((status) =>
+    el("button", {
+      async onclick() {
+        if (!sure(`Try ${counts[status].length} again that were ${texts.statuses[status]}?`)) return;
+        try {
+          await client.mutate(AGAIN, { id: message.id, status });
+          note("They are due again.");
+        } catch (error) {
+          note(explained(error));
+        }
+      },
+    }, `Try again what was ${texts.statuses[status]} (${counts[status].length})`));
+  const rows = deliveries.map((delivery) => [
+    el("span", { className: "free" }, delivery.device?.name ?? texts.platforms[delivery.platform] ?? delivery.platform),
+    el("span", { className: delivery.status }, stateOf(delivery)), moment(delivery.updatedAt, ago(delivery.updatedAt)),
+  ]);
+  return [
+    el("h2", {}, "Pushes"), el("p", {}, deliveries.length === 0 ? "Nobody's device gets it, or you may not see whose." : summary),
+    rows.length > 0 ? table("Pushes of this message", ["Device", "State", "Since"], rows) : null, el("div", { className: "row" }, again),
+  ];
+}
+
+function group(deliveries) {
+  const groups = {};
+  for (const delivery of deliveries) (groups[delivery.status] ??= []).push(delivery);
+  return groups;
+}
+
+function stateOf({ status, reason, attempts, nextAttemptAt }) {
+  const words = texts.statuses[status] ?? status;
+  if (status === "WAITING" && attempts > 0) return `tried ${attempts} times, next ${nextAttemptAt ? ago(nextAttemptAt) : "soon"}: ${reason ?? ""}`;
+  if (!reason) return words;
+  return `${words}: ${texts.reasons[reason] ?? reason}`;
+}
+
+function explanation(message, me) {
+  const user = el("input", { value: me.userId, required: true, autocomplete: "off" });
+  const answer = el("div", { role: "status" });
+  return [
+    el("h2", {}, "Why did somebody not get it?"),
+    form([field("User id", user, "yours, unless you own the topic")], "Explain", async () => {
+      const { explainDelivery: why } = await client.query(WHY, { id: message.id, user: user.value });
+      if (!why) return put(answer, "The server tells nothing of this user.");
+      put(answer, el("p", {}, el("strong", {}, why.summary)),
+        el("ul", {}, why.gates.map((gate) =>
+          el("li", { className: gate.passed === true ? "passed" : gate.passed === false ? "failed" : null },
+            `${gate.passed === true ? "✓" : gate.passed === false ? "✗" : "·"} ${gate.sentence}`, gate.advice ? ` ${gate.advice}` : ""))));
+    }, { explain: explained }),
+    answer,
+  ];
+}

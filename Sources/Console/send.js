@@ -1,0 +1,41 @@
+// Sends a message, with the command that does the same.
+import { base, client } from "./api.js";
+import { el, field, form, put } from "./dom.js";
+import { explained, texts } from "./texts.js";
+
+export async function open({ query, topics, go }) {
+  const mine = (await topics()).filter(({ roles }) => roles.includes("OWNER") || roles.includes("PUBLISHER"));
+  if (mine.length === 0) {
+    return { title: "Send", body: el("p", {}, "There is no topic that you may publish to. ", el("a", { href: base + "/start" }, "Make one.")) };
+  }
+  const topic = el("select", {}, mine.map(({ id, name }) => el("option", { value: id }, name)));
+  if (mine.some(({ id }) => id === query.get("topic"))) topic.value = query.get("topic");
+  const title = el("input", { required: true, maxLength: 1024, autofocus: true });
+  const text = el("textarea", {});
+  const priority = el("select", {}, Object.entries(texts.priorities).map(([value, words]) => el("option", { value }, words)));
+  priority.value = "3";
+  const url = el("input", { type: "url", placeholder: "https://" });
+  const key = el("input", { autocomplete: "off" });
+  const command = el("pre", { tabIndex: 0 });
+  const length = el("p", { className: "hint", role: "status" });
+  const input = () => ({
+    title: title.value, body: text.value, priority: Number(priority.value), ...(url.value && { url: url.value }), ...(key.value && { key: key.value }),
+  });
+  const draw = () => {
+    const document = "mutation($input: CreateMessageInput!) { createMessage(input: $input) { id number } }";
+    const body = JSON.stringify({ query: document, variables: { input: { topicId: topic.value, type: 0, ...input() } } });
+    put(command, `curl ${location.origin}${base}/graphql -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d '${body.replaceAll("'", "'\\''")}'`);
+    const bytes = new TextEncoder().encode(title.value + text.value).length;
+    put(length, bytes > 3500 ? `${bytes} bytes: phones get the beginning, the app reads the rest.` : "");
+  };
+  const made = form([
+    field("Topic", topic), field("Title", title), field("Text", text), length, field("Priority", priority),
+    field("Link", url, "optional"), field("Key", key, "optional; a repeat with the same key is not sent again"),
+  ], "Send", async () => {
+    const { id } = await client.publish(topic.value, input());
+    await go(`/messages/${id}`);
+  }, { explain: explained });
+  made.addEventListener("input", draw);
+  draw();
+  return { title: "Send", body: [made, el("details", {}, el("summary", {}, "As a command"), command)] };
+}

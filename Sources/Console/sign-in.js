@@ -1,0 +1,55 @@
+// Signing in by password or at a provider, and proving again who one is.
+import { auth, base } from "./api.js";
+import { el, field, form, put } from "./dom.js";
+import { explained } from "./texts.js";
+
+export async function open({ query, signedIn }) {
+  const wanted = query.get("return") ?? "/";
+  const { password, oidc } = await auth("methods");
+  const name = el("input", { name: "username", autocomplete: "username", required: true, autofocus: true });
+  const secret = el("input", { name: "password", type: "password", autocomplete: "current-password", required: true });
+  const caps = el("p", { className: "hint", role: "status" });
+  secret.addEventListener("keyup", (event) => put(caps, event.getModifierState?.("CapsLock") ? "Caps lock is on." : ""));
+  const byPassword = form([field("User name", name), field("Password", secret), caps], "Sign in", async () => {
+    await auth("password", { username: name.value, password: secret.value });
+    await signedIn(wanted);
+  }, { explain: (error) => (error.code === "UNAUTHENTICATED" ? "The name or the password is wrong." : explained(error)) });
+  const providers = oidc.map((provider) =>
+    el("a", {
+      className: "button",
+      href: `${base}/auth/login?provider=${encodeURIComponent(provider.id)}&return=${encodeURIComponent(base + wanted)}`,
+    }, `Sign in with ${provider.name ?? provider.id}`));
+  return {
+    title: "Sign in",
+    body: [
+      password ? byPassword : null,
+      providers.length > 0 ? el("div", { className: "row" }, providers) : null,
+      el("p", { className: "hint" }, "No administrator yet? The server's log told a code at its first start. ",
+        el("a", { href: base + "/auth/setup" }, "Enter it here.")),
+    ],
+  };
+}
+
+/** Asks for the password again; false where nothing was proved. */
+export function askPassword() {
+  const secret = el("input", { type: "password", autocomplete: "current-password", required: true });
+  return new Promise((resolve) => {
+    const dialog = el("dialog", { "aria-labelledby": "prove" });
+    const end = (answer) => {
+      dialog.close();
+      dialog.remove();
+      resolve(answer);
+    };
+    put(dialog,
+      el("h2", { id: "prove" }, "Prove again who you are"),
+      form([field("Password", secret)], "Go on", async () => {
+        const answer = await auth("elevate", { password: secret.value });
+        if (answer?.location) return location.assign(answer.location);
+        end(true);
+      }, { explain: explained }),
+      el("button", { onclick: () => end(false) }, "Cancel"));
+    dialog.addEventListener("cancel", () => end(false));
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

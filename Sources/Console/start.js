@@ -1,0 +1,69 @@
+// From an empty server to a push in this browser: four steps that tick themselves.
+import { base, client, proven, worker } from "./api.js";
+import { el, field, form, note, put } from "./dom.js";
+import { explained } from "./texts.js";
+
+export async function open({ topics }) {
+  let known = (await topics()).filter(({ roles }) => roles.includes("OWNER"));
+  const steps = [1, 2, 3, 4].map(() => el("li"));
+  const done = (index, ...words) => {
+    steps[index].className = "done";
+    put(steps[index], "✓ ", ...words);
+  };
+  const name = el("input", { required: true, value: "alerts", maxLength: 200 });
+  const first = () => {
+    if (known.length > 0) return done(0, "You have the topic ", el("a", { href: `${base}/topics/${known[0].id}`, className: "free" }, known[0].name), ".");
+    put(steps[0], form([field("Make a topic", name)], "Make it", async () => {
+      const { createTopic } = await client.mutate("mutation Make($input: CreateTopicInput!) { createTopic(input: $input) { id name } }", { input: { name: name.value, arn: "" } });
+      known = [createTopic];
+      dispatchEvent(new Event("tocsin-topics"));
+      first();
+      second();
+    }, { explain: explained }));
+  };
+  const second = () => {
+    const command = el("pre", { tabIndex: 0 });
+    put(steps[1], el("p", {}, "Send something by a command:"),
+      known.length === 0 ? el("p", { className: "hint" }, "after the first step") : el("button", {
+        async onclick() {
+          try {
+            const input = { name: "first steps", scopes: [`publish:${known[0].id}`] };
+            const { createToken } = await proven("mutation Token($input: CreateTokenInput!) { createToken(input: $input) { text } }", { input });
+            const body = { topic: known[0].name, title: "Hello", body: "from a command" };
+            put(command, `curl ${location.origin}${base}/tcm/create-message \\\n  -H "Authorization: Bearer ${createToken.text}" \\\n  -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`);
+          } catch (error) {
+            note(explained(error));
+          }
+        },
+      }, "Show the command, with a token that publishes there alone"), command);
+    if (known.length > 0) void hear();
+  };
+  const ended = new AbortController();
+  async function hear() {
+    try {
+      for await (const message of client.follow(known[0].id, { signal: ended.signal })) {
+        done(1, "It came: ", el("a", { href: `${base}/messages/${message.id}`, className: "free" }, message.title));
+        void watch(message.id);
+      }
+    } catch (error) {
+      if (!ended.signal.aborted) note(explained(error));
+    }
+  }
+  const third = async (pressed) => {
+    const { registerWebPush } = await import("../../client/tocsin.js");
+    const { state, reason } = await registerWebPush(client, { worker, userGesture: pressed }).catch((error) => ({ state: "failed", reason: explained(error) }));
+    if (state === "registered") return done(2, "This browser gets pushes.");
+    const why = { denied: "The browser forbids it. Allow notifications for this page, then come back.", "needs-gesture": "", dismissed: "" }[state] ?? reason ?? "";
+    put(steps[2], el("p", {}, "Let this browser get pushes:"), el("button", { onclick: () => third(true) }, "Get pushes in this browser"), el("p", { className: "hint", role: "status" }, why));
+  };
+  async function watch(id) {
+    for await (const { onDelivery } of client.subscribe("subscription Seen($id: ID!) { onDelivery(messageId: $id) { status } }", { id }, { signal: ended.signal })) {
+      if (onDelivery.status === "ACCEPTED") done(3, "The push service has taken a push of it.");
+    }
+  }
+  put(steps[3], el("p", {}, "See the push arrive: send once more by the command above."));
+  first();
+  second();
+  await third(false);
+  return { title: "Start", body: el("ol", { className: "steps" }, steps), stop: () => ended.abort() };
+}

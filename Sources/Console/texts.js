@@ -1,0 +1,67 @@
+// Every text that people read; views name them and never write any.
+export const texts = {
+  priorities: { 1: "min", 2: "low", 3: "normal", 4: "high", 5: "urgent" },
+  shapes: { 1: "▽", 2: "▿", 3: "■", 4: "▲", 5: "▲▲" },
+  states: {
+    connecting: "connecting …",
+    live: "● live",
+    waiting: "○ offline; tries again",
+    gap: "catching up …",
+    signedOut: "○ signed out",
+  },
+  statuses: {
+    WAITING: "on its way",
+    SENDING: "being sent",
+    ACCEPTED: "accepted by the push service",
+    FAILED: "refused for good",
+    ENDED: "withdrawn",
+    EXPIRED: "too old before it could be sent",
+    SKIPPED: "not sent",
+  },
+  reasons: {
+    NO_DEVICE: "no device",
+    TOPIC_MUTED: "has muted this topic",
+    NOTIFICATIONS_OFF: "has switched pushes off",
+    PROVIDER_NOT_CONFIGURED: "this server has no credentials for the push service",
+    APP_NOT_CONFIGURED: "this server has no credentials for the app",
+    UNREGISTERED: "the app was removed, or signed out",
+    TOKEN_MOVED: "the device belongs to somebody else now",
+    LEFT_TOPIC: "has left the topic",
+    ACCESS_ENDED: "may no longer read the topic",
+    QUIET_HOURS: "has quiet hours",
+  },
+  platforms: { ios: "iPhone", android: "Android", web: "browser", none: "no device" },
+  codes: {
+    UNAUTHENTICATED: "You are signed out.",
+    UNAUTHORIZED: "This is not there, or not for you.",
+    CONNECTION_FAILED: "The server cannot be reached. Your screen stays as it is.",
+    TIMED_OUT: "The server did not answer in time.",
+    UNAVAILABLE: "The server is busy just now. Try again in a moment.",
+    REAUTHENTICATE: "Prove again who you are: this is hard to take back.",
+  },
+  scopes: {
+    read: "reads what you may read",
+    topics: "reads, publishes, and manages topics and their sharing",
+    full: "does all that you can do",
+    push: "pushes to every user of the server",
+    device: "what an app on a phone needs",
+    metrics: "reads the server's metrics",
+    audit: "reads the audit",
+  },
+};
+
+/** How long ago, or in how long, in words; the exact time belongs beside it. */
+export function ago(time) {
+  const seconds = (new Date(time) - Date.now()) / 1000;
+  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" });
+  for (const [unit, length] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
+    if (Math.abs(seconds) >= length) return words.format(Math.trunc(seconds / length), unit);
+  }
+  return words.format(Math.trunc(seconds), "second");
+}
+
+/** What went wrong, what to do, and the server's own words. */
+export function explained(error) {
+  const general = texts.codes[error.code];
+  return general && error.message && general !== error.message ? `${general} (${error.message})` : (general ?? error.message);
+}

@@ -1,0 +1,59 @@
+// The caller's tokens: made, shown once, rotated, revoked.
+import { all, proven } from "./api.js";
+import { el, field, form, moment, note, put, sure, table } from "./dom.js";
+import { ago, explained, texts } from "./texts.js";
+
+const LIST = `query Tokens($nextToken: String) { tokens(limit: 100, nextToken: $nextToken) {
+  items { id name scopes cidrs createdAt expiresAt lastUsedAt lastUsedFrom revokedAt rotatedTo } nextToken } }`;
+
+export async function open({ topics }) {
+  const known = await topics();
+  const body = el("div");
+  const secret = el("div", { role: "status" });
+  const inWords = (scope) => {
+    const [kind, topic] = scope.split(":");
+    const name = known.find(({ id }) => id === topic)?.name ?? topic;
+    return topic ? `${kind === "publish" ? "publishes to" : "reads"} ${name}` : (texts.scopes[kind] ?? kind);
+  };
+  const show = (text) => put(secret, el("p", {}, "The new token, shown this once:"), el("pre", { tabIndex: 0 }, text));
+  const run = (document, variables, then) => async () => {
+    try {
+      const data = await proven(document, variables);
+      then?.(data);
+      await draw();
+    } catch (error) {
+      note(explained(error));
+    }
+  };
+  async function draw() {
+    const tokens = (await all(LIST, {}, (data) => data.tokens)).filter((token) => !token.revokedAt && new Date(token.expiresAt) > new Date());
+    const rows = tokens.map((token) => [
+      el("span", { className: "free" }, token.name || token.id), token.scopes.map(inWords).join("; ") + (token.cidrs.length > 0 ? ` from ${token.cidrs.join(", ")}` : ""),
+      token.lastUsedAt ? [moment(token.lastUsedAt, ago(token.lastUsedAt)), ` from ${token.lastUsedFrom ?? "unknown"}`] : "never", moment(token.expiresAt, ago(token.expiresAt)),
+      [
+        el("button", { onclick: run("mutation Rotate($id: ID!) { rotateToken(id: $id) { text } }", { id: token.id }, (data) => show(data.rotateToken.text)) }, "Rotate"), " ",
+        el("button", {
+          className: "danger",
+          onclick: () => sure(`Revoke ${token.name || token.id}? What uses it stops at once.`) && run("mutation Revoke($id: ID!) { revokeToken(id: $id) { id } }", { id: token.id })(),
+        }, "Revoke"),
+      ],
+    ]);
+    put(body, rows.length > 0 ? table("Your tokens", ["Name", "What it does", "Last used", "Ends", "What to do"], rows) : el("p", {}, "No token yet."));
+  }
+  const name = el("input", { required: true, maxLength: 100 });
+  const scope = el("select", {}, [
+    ...known.filter(({ roles }) => roles.includes("OWNER") || roles.includes("PUBLISHER")).map(({ id }) => `publish:${id}`),
+    "read", ...known.map(({ id }) => `read:${id}`), "topics", "device", "full",
+  ].map((value) => el("option", { value }, inWords(value))));
+  const days = el("input", { type: "number", min: 1, max: 365, value: "90", required: true });
+  await draw();
+  return {
+    title: "Tokens",
+    body: [body, el("h2", {}, "A new token"), form([field("Name", name), field("What it does", scope), field("Days", days)], "Make it", async () => {
+      const expiresAt = new Date(Date.now() + Number(days.value) * 86_400_000).toISOString();
+      const { createToken } = await proven("mutation Make($input: CreateTokenInput!) { createToken(input: $input) { text } }", { input: { name: name.value, scopes: [scope.value], expiresAt } });
+      show(createToken.text);
+      await draw();
+    }, { explain: explained }), secret],
+  };
+}

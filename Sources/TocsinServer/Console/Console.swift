@@ -1,0 +1,134 @@
+import FoundationEssentials
+import HTTPTypes
+import TocsinCore
+import TocsinHTTP
+
+/// The web console: one page for all addresses of its views, and its files below `/assets/`.
+///
+/// All of it is the same for everybody; what people see comes over GraphQL.
+struct Console: Sendable {
+    /// The addresses of views, which `app.js` tells apart.
+    static let views = [
+        "/", "/feed", "/start", "/topics/*", "/messages/*", "/send", "/devices", "/tokens", "/account", "/people",
+        "/sign-in",
+    ]
+    private let basePath: String
+    private let isOn: Bool
+    /// Where the files are read anew each time; nil: those that ship.
+    private let folder: String?
+    private let files: [ConsoleFile]
+    /// Changes whenever a file does, so that files are kept for good.
+    private let release: String
+
+    init(_ settings: Settings.Server) {
+        basePath = settings.basePath
+        isOn = settings.console != "off"
+        folder = ["on", "off"].contains(settings.console) ? nil : settings.console
+        files = isOn && folder == nil ? EmbeddedConsole.files.map { ConsoleFile(name: $0.name, text: $0.text) } : []
+        release = String(
+            DerivedUUID.text(of: "console", EmbeddedConsole.files.map { $0.name + $0.text }.joined()).prefix(8)
+        )
+    }
+
+    /// What is served; nothing where the console is off.
+    var routes: [HTTPRoute] {
+        guard isOn else { return [] }
+        let pages = Self.views.map { HTTPRoute(.get, $0, respond: { _ in page() }).asPage }
+        return pages + [
+            HTTPRoute(.get, "/assets/*", respond: asset), HTTPRoute(.get, "/sw.js", respond: { _ in worker() }),
+        ]
+    }
+
+    private func page() -> OutgoingResponse {
+        guard let page = file(named: "index.html") else { return Self.nothing }
+        let place = "\(basePath)/assets/\(folder == nil ? release : "folder")"
+        return OutgoingResponse(
+            status: .ok,
+            contentType: "text/html; charset=utf-8",
+            fields: Self.fieldsOfPage,
+            body: Array(page.text.replacing("{assets}", with: place).utf8)
+        )
+    }
+
+    private func asset(_ request: IncomingRequest) -> OutgoingResponse {
+        let parts = request.path.split(separator: "/", omittingEmptySubsequences: false)
+        // "", "assets", the release, the name: a page of an older release gets the newest files.
+        guard parts.count == 4, let file = file(named: String(parts[3])) else { return Self.nothing }
+        let isKept = folder == nil && parts[2] == release
+        var fields = [
+            (name: "cache-control", value: isKept ? "public, max-age=31536000, immutable" : "no-cache"),
+            ("x-content-type-options", "nosniff"), ("vary", "Accept-Encoding"),
+        ]
+        guard let packed = file.packed, Accepted.accepts("gzip", in: request.header("accept-encoding")) else {
+            return OutgoingResponse(
+                status: .ok,
+                contentType: file.mediaType,
+                fields: fields,
+                body: Array(file.text.utf8)
+            )
+        }
+        fields.append(("content-encoding", "gzip"))
+        return OutgoingResponse(status: .ok, contentType: file.mediaType, fields: fields, body: packed)
+    }
+
+    /// The worker that shows pushes; it must stand at the root of what it shows pages of.
+    private func worker() -> OutgoingResponse {
+        let worker = ClientFiles.all.first { $0.name == "tocsin-worker.js" }
+        return OutgoingResponse(
+            status: .ok,
+            contentType: "text/javascript; charset=utf-8",
+            fields: [("cache-control", "no-cache"), ("x-content-type-options", "nosniff")],
+            body: Array((worker?.text ?? "").utf8)
+        )
+    }
+
+    private func file(named name: String) -> ConsoleFile? {
+        guard let folder else { return files.first { $0.name == name } }
+        // A name of the list that ships, so that no path leads out of the folder.
+        guard EmbeddedConsole.files.contains(where: { $0.name == name }),
+            let data = FileManager.default.contents(atPath: folder + "/" + name)
+        else { return nil }
+        return ConsoleFile(name: name, text: String(decoding: data, as: UTF8.self))
+    }
+
+    private static let nothing = OutgoingResponse(
+        status: .notFound,
+        contentType: "text/plain; charset=utf-8",
+        body: Array("There is no such file of the console.\n".utf8)
+    )
+
+    /// No script, style, frame or address but the server's own; scripts make no markup of texts.
+    private static let fieldsOfPage = [
+        (
+            name: "content-security-policy",
+            value: "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+                + "connect-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; "
+                + "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types tocsin"
+        ),
+        ("cache-control", "no-cache"), ("x-content-type-options", "nosniff"), ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"), ("cross-origin-resource-policy", "same-origin"),
+        ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"), ("vary", "Accept"),
+    ]
+}
+
+/// A file of the console.
+struct ConsoleFile: Sendable {
+    let name: String
+    let text: String
+    /// As most browsers take it; nil where there is no memory for it.
+    let packed: [UInt8]?
+
+    init(name: String, text: String) {
+        (self.name, self.text) = (name, text)
+        packed = Gzip.packed(Array(text.utf8))
+    }
+
+    var mediaType: String {
+        switch name.split(separator: ".").last {
+        case "js": "text/javascript; charset=utf-8"
+        case "css": "text/css; charset=utf-8"
+        case "svg": "image/svg+xml"
+        default: "text/html; charset=utf-8"
+        }
+    }
+}
