@@ -26,7 +26,7 @@ struct UnreadLogTests {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "60", "--output", "/dev/null", "--write-out",
+                "--silent", "--show-error", "--max-time", Patience.ofCurl, "--output", "/dev/null", "--write-out",
                 "%{http_code}\n",
                 "\(server.address)/healthz?[1-2000]",
             ],

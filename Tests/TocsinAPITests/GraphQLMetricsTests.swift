@@ -6,7 +6,7 @@ import Testing
 import TocsinAPI
 import TocsinCore
 
-@Suite("What operations and the live feed count", .timeLimit(.minutes(2)))
+@Suite("What operations and the live feed count", .timeLimit(.minutes(5)))
 struct GraphQLMetricsTests {
     private func text(_ sources: any MetricSource...) -> String {
         String(decoding: MetricFormat.text.write(sources.flatMap { $0.families }), as: UTF8.self)
