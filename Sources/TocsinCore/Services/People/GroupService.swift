@@ -66,10 +66,10 @@ package struct GroupService: Sendable {
         by authority: Authority,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Result<Group?, ServiceError> {
-        guard let (group, grants) = try sharing.hold(group, grants: SharingService.grantsRevokedAtOnce, writer) else {
+        guard let (group, grants) = try sharing.hold(group, grants: SharingService.grantsAtOnce, writer) else {
             return .failure(group.unknown)
         }
-        let all = try writer.unlocked.grants(of: .group(group.name), limit: grants.count + 1)
+        let all = try writer.unlocked.grants(of: .group(group.name), after: nil, limit: grants.count + 1)
         let (isLast, now) = (all.count <= grants.count, environment.changeTime())
         if isLast {
             let members = try writer.changeRights(ofMembersOf: group.id, at: now)
@@ -114,7 +114,8 @@ package struct GroupService: Sendable {
         }
     }
 
-    /// Ends a membership, and at once what the group gave.
+    /// Ends a membership, and at once what the group gave; of very many topics syncs are told behind
+    /// that.
     package func remove(
         _ user: UserReference,
         from group: GroupReference,
@@ -122,16 +123,33 @@ package struct GroupService: Sendable {
     ) async throws(ServiceError) -> (group: Group, wasMember: Bool) {
         try authority.requireAdmin()
         let (environment, sharing) = (environment, sharing)
-        return try await environment.store.writing { writer throws(StoreError) in
+        let left = try await environment.store.writing { writer throws(StoreError) -> Result<Leaving, ServiceError> in
             guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let now = environment.changeTime()
-            guard try writer.remove(account.id, from: group, at: now) else { return .success((group, false)) }
+            var leaving = Leaving(group: group, user: account.id, at: now)
+            guard try writer.remove(account.id, from: group, at: now) else { return .success(leaving) }
+            leaving.wasMember = true
+            leaving.last = grants.count == SharingService.maximumGrants ? grants.last?.grant.topicID : nil
             try sharing.dismiss(account.id, by: grants, at: now, writer)
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             try writer.record(environment.audit("group.remove", group, by: authority, member: account))
-            return .success((group, true))
+            return .success(leaving)
         }
+        if let last = left.last {
+            try await sharing.dismiss(left.user, fromGroup: left.group.name, after: last, leftAt: left.at)
+        }
+        return (left.group, left.wasMember)
+    }
+
+    /// The end of a membership, and how far syncs are told of it.
+    private struct Leaving: Sendable {
+        var group: Group
+        var user: UserID
+        var at: Timestamp
+        var wasMember = false
+        /// The last topic of which they are told; nil: of all.
+        var last: TopicID?
     }
 
     /// Groups after a name, by name.
