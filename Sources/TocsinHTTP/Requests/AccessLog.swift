@@ -42,13 +42,13 @@ final class AccessLog: Sendable {
     }
 
     private let logger: Logger
-    private let policy: RequestLogPolicy
+    private let rules: CurrentRules
     private let folded = FoldedLines()
     private let sampled = Atomic(0)
 
-    init(_ logger: Logger, _ policy: RequestLogPolicy) {
+    init(_ logger: Logger, _ rules: CurrentRules) {
         self.logger = logger
-        self.policy = policy
+        self.rules = rules
     }
 
     /// The level may change while the server runs.
@@ -118,7 +118,7 @@ final class AccessLog: Sendable {
 
     /// Whether a line that tells of no refusal is wanted.
     private func takes(_ milliseconds: Double) -> Bool {
-        switch policy {
+        switch rules.value.requestLog {
         case .all: return true
         case .errors: return false
         case .slow(let least): return milliseconds >= least
