@@ -22,7 +22,7 @@ package struct GroupService: Sendable {
             throw .badInput("description has at most \(Group.maximumDescriptionBytes) bytes.")
         }
         let environment = environment
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .groups) { writer throws(StoreError) in
             guard try writer.group(named: name) == nil else {
                 return .failure(.badInput("There is a group \(name) already."))
             }
@@ -92,7 +92,7 @@ package struct GroupService: Sendable {
         // A group may manage service accounts, whose tokens its members make.
         try await authority.requireElevation(environment)
         let (environment, sharing) = (environment, sharing)
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .members) { writer throws(StoreError) in
             guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let theirs = try writer.groups(of: [account.id])[account.id] ?? []
@@ -114,8 +114,9 @@ package struct GroupService: Sendable {
         }
     }
 
-    /// Ends a membership, and at once what the group gave; of very many topics syncs are told behind
-    /// that.
+    /// Ends a membership, and at once what the group gave.
+    ///
+    /// Of very many topics syncs are told behind that.
     package func remove(
         _ user: UserReference,
         from group: GroupReference,
