@@ -90,7 +90,7 @@ struct AccessLogTests {
         }
     }
 
-    @Test("refusals of one kind and address, and what strangers get, are one line a second with their number")
+    @Test("refusals of a kind and address, and what strangers get, are one line a second that counts them")
     func folded() async throws {
         let lines = Lines()
         let logger = Logger(label: "test") { _ in Recorder(lines) }
