@@ -124,6 +124,7 @@ package final class Application: Sendable {
             throw error
         }
         process.metrics.add(reloader)
+        process.metrics.add(backups)
         admin.serve(adminRoutes(origins), health: front.health)
     }
 
@@ -149,7 +150,7 @@ package final class Application: Sendable {
                 stopWishes.yield(StopWish(drainSeconds: $0))
             },
             CheckpointRoute(store: store.store, database: database),
-            BackupRoute(database: database, backups: backups, logger: process.logger),
+            BackupRoute(database: database, backups: backups, time: process.time, logger: process.logger),
         ]
     }
 

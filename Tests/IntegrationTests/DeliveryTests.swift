@@ -139,7 +139,7 @@ struct Scene {
         let query = """
             { listMessages { items { title deliverySummary { waiting accepted failed ended expired skipped } } } }
             """
-        try await eventually("\(count) messages are delivered to every phone", withinSeconds: 90) {
+        try await eventually("\(count) messages are delivered to every phone") {
             let items = try await client.query(query)["listMessages"]?["items"]?.arrayValue ?? []
             let accepted = items.compactMap { $0["deliverySummary"]?["accepted"]?.intValue }
             return accepted == [Int64](repeating: Int64(Phone.ofAda.count), count: count)

@@ -41,7 +41,7 @@ struct EventStreamResumeTests {
 
         /// Waits for so many events and gives all that are there.
         func events(_ count: Int) async throws -> [(id: String?, response: JSONValue)] {
-            try await eventually("\(count) events have come", withinSeconds: 60) {
+            try await eventually("\(count) events have come") {
                 let events = try events()
                 return events.count >= count ? events : nil
             }

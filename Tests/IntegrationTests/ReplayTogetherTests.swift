@@ -78,7 +78,7 @@ struct ReplayTogetherTests {
     ) async throws {
         var left = count
         while left > 0 {
-            let event = try await socket.next(withinSeconds: 60)
+            let event = try await socket.next()
             guard case .message(let message) = event else {
                 throw HarnessFailure("The socket ended with \(left) of \(count) to come: \(event)")
             }

@@ -18,7 +18,7 @@ struct RevocationTests {
             #expect(try await installation.http("/graphql", token: token, Self.me).status == 200)
 
             try await installation.administer(["token", "revoke", try await Self.id(ofReadOnlyToken: installation)])
-            #expect(try await revoked.untilClosed(withinSeconds: 10) == 4403)
+            #expect(try await revoked.untilClosed() == 4403)
             try await Self.untilRefused(token, installation)
             let again = try await RawSocket(installation, token: token)
             #expect(try await again.untilClosed() == 4403)
@@ -44,7 +44,7 @@ struct RevocationTests {
             for socket in sockets + [bobs] { try await socket.subscribe(Self.all) }
 
             try await installation.administer(["user", "disable", "ada"])
-            for socket in sockets { #expect(try await socket.untilClosed(withinSeconds: 10) == 4403) }
+            for socket in sockets { #expect(try await socket.untilClosed() == 4403) }
             for token in [scene.ada, second] { try await Self.untilRefused(token, installation) }
 
             let client = try installation.makeClient(token: scene.bob)
@@ -65,14 +65,14 @@ struct RevocationTests {
             try await installation.administer(["user", "disable", "ada"])
             try await Self.untilRefused(scene.ada, installation)
             #expect(try await installation.administer(["user", "enable", "ada"]).contains("Enabled user ada."))
-            try await eventually("requests are answered again", withinSeconds: 10) {
+            try await eventually("requests are answered again") {
                 try await installation.http("/graphql", token: scene.ada, Self.me).status == 200
             }
             let users = try await installation.administer(["user", "list"])
             #expect(users.contains("ada\tactive"), "\(users)")
             let client = try installation.makeClient(token: scene.ada)
             // What was remembered for sockets may be half a second older.
-            try await eventually("sockets are served again", withinSeconds: 10) {
+            try await eventually("sockets are served again") {
                 let socket = try await RawSocket(installation, token: scene.ada)
                 guard (try? await socket.subscribe(Self.all)) != nil else { return false }
                 _ = try await client.publish(topic: "alerts", title: "back")
@@ -88,7 +88,7 @@ struct RevocationTests {
     }
 
     private static func untilRefused(_ token: String, _ installation: Installation) async throws {
-        try await eventually("requests get 401", withinSeconds: 10) {
+        try await eventually("requests get 401") {
             try await installation.http("/graphql", token: token, me).status == 401
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-@Suite("tocsin settings check", .timeLimit(.minutes(2)))
+@Suite("tocsin settings check", .timeLimit(.minutes(5)))
 struct SettingsCheckTests {
     /// What a file may hold and which words must be told of it.
     private static let mistakes: [(setting: String, file: String, text: String, words: [String])] = [

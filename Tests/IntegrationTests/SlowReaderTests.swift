@@ -41,7 +41,7 @@ struct SlowReaderTests {
             let body = String(repeating: "x", count: Self.bodyBytes)
             for number in 1...Self.messages {
                 _ = try await client.publish(topic: .id(topic), title: "\(number)", body: body)
-                guard case .message(let event) = try await reader.next(withinSeconds: 60) else {
+                guard case .message(let event) = try await reader.next() else {
                     Issue.record("The reader's socket has closed after \(number) messages.")
                     return
                 }
@@ -82,7 +82,7 @@ struct SlowReaderTests {
     }
 
     private static func expect(_ type: JSONValue, from socket: RawSocket) async throws {
-        let event = try await socket.next(withinSeconds: 60)
+        let event = try await socket.next()
         guard case .message(let message) = event, message["type"] == type else {
             throw HarnessFailure("Not \(type), but \(event).")
         }
@@ -99,7 +99,7 @@ struct SlowReaderTests {
         var last: Int64 = 0
         var cursor: String?
         loop: while true {
-            switch try await socket.next(withinSeconds: 60) {
+            switch try await socket.next() {
             case .message(let message) where message["type"] == "next":
                 last += 1
                 #expect(message["payload"]?["data"]?["onCreateMessage"]?["number"]?.intValue == last)

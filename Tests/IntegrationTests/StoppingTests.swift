@@ -71,7 +71,7 @@ struct StoppingTests {
             try late.send(body)
             let answer = try await late.untilEnd()
             #expect(answer.contains("HTTP/1.1 200 ") && answer.contains(#""name":"late""#), "\(answer)")
-            #expect(try await installation.server?.process.untilExit(withinSeconds: 15) == 0)
+            #expect(try await installation.server?.process.untilExit() == 0)
             try await installation.startServerAgain()
             let topics = try await installation.curl("{ listTopics { items { name } } }", token: token)
             #expect(topics == ["data": ["listTopics": ["items": [["name": "late"]]]]])
@@ -109,7 +109,7 @@ struct StoppingTests {
     private static func expectPushes(of titles: [String], unansweredAtStop: Int, _ scene: Scene) async throws {
         let phones = Phone.ofAda + [slowPhone]
         let wanted = Set(phones.flatMap { phone in titles.map { [phone, $0] } })
-        let pushes = try await eventually("every phone has got every message", withinSeconds: 90) { () -> [SeenPush]? in
+        let pushes = try await eventually("every phone has got every message") { () -> [SeenPush]? in
             let pushes = try await scene.installation.simulator?.pushes().filter(\.isAccepted) ?? []
             return Set(pushes.map { [$0.token, $0.title] }).isSuperset(of: wanted) ? pushes : nil
         }
@@ -135,8 +135,8 @@ private final class Publisher: Sendable {
 
     init(_ number: Int, _ installation: Installation, _ scene: Scene) throws {
         var settings = ClientSettings()
+        settings.isPatientButQuick()
         settings.maximumAttempts = 1
-        settings.requestTimeout = .seconds(15)
         let client = try TocsinClient(url: installation.address, token: scene.ada, settings: settings)
         let record = record
         let topicID = scene.topicID
@@ -159,7 +159,7 @@ private final class Publisher: Sendable {
     var answered: [String] { record.seen.withLock { $0.answered } }
 
     func untilRefused() async throws {
-        try await eventually("the publisher is refused", withinSeconds: 20) {
+        try await eventually("the publisher is refused") {
             record.seen.withLock { $0.refusal != nil }
         }
     }

@@ -50,7 +50,7 @@ struct TryEveryFailureTests {
             let id = try await scene.publish("Try")
             let waiting = rows.filter { $0.ledger.hasPrefix("WAITING") }
             // Unknown yet is as good as settled when the page is written anew.
-            try await eventually("the deliveries are settled", withinSeconds: 120) {
+            try await eventually("the deliveries are settled") {
                 let deliveries = try await scene.deliveries(id)
                 let settled = deliveries.filter { $0["status"] != "WAITING" && $0["status"] != "SENDING" }
                 let reasons = deliveries.filter { $0["reason"]?.stringValue != nil }

@@ -22,12 +22,13 @@ struct UnreadLogTests {
             errorDescriptor: writing
         )
         defer { server.process.signal(SIGKILL) }
-        // Each request is a line of more than a hundred bytes; the pipe holds 64 KiB.
+        // Each request is a line of more than a hundred bytes; the pipe holds 64 KiB. Without
+        // credentials a second's requests would share one.
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "60", "--output", "/dev/null", "--write-out",
-                "%{http_code}\n",
+                "--silent", "--show-error", "--max-time", Patience.ofCurl, "--output", "/dev/null", "--write-out",
+                "%{http_code}\n", "--header", "Authorization: Bearer nobody",
                 "\(server.address)/healthz?[1-2000]",
             ],
             environment: TestBinary.environment,

@@ -7,7 +7,7 @@ import TocsinClient
 ///
 /// No real browser: one that runs without a network cannot subscribe, because its vendor's push
 /// service makes subscriptions.
-@Suite("Pushes to browsers, on the built server", .timeLimit(.minutes(3)))
+@Suite("Pushes to browsers, on the built server", .timeLimit(.minutes(5)))
 struct WebPushTests {
     private static let register = """
         mutation R($token: String!) { registerPushToken(token: $token, platform: "web") { device { id active } pushTokens } }

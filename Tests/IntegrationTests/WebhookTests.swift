@@ -4,7 +4,7 @@ import Testing
 import TocsinClient
 
 /// Webhooks of the built server at a receiver of ours, whose signatures openssl checks.
-@Suite("Webhooks, on the built server", .timeLimit(.minutes(3)))
+@Suite("Webhooks, on the built server", .timeLimit(.minutes(5)))
 struct WebhookTests {
     private static let secret = Data((0..<32).map { UInt8($0 * 7 % 256) })
     private static let phone = String(repeating: "c3", count: 32)

@@ -3,7 +3,7 @@ import Testing
 import TocsinAPI
 import TocsinCore
 
-@Suite("Conditions that search long texts", .timeLimit(.minutes(2)))
+@Suite("Conditions that search long texts", .timeLimit(.minutes(5)))
 struct ConditionBoundTests {
     private static let update = """
         mutation($i: UpdateMessageInput!, $c: ModelMessageConditionInput) {

@@ -4,7 +4,7 @@ import Testing
 import TocsinAPI
 import TocsinCore
 
-@Suite("The feed of all topics", .timeLimit(.minutes(2)))
+@Suite("The feed of all topics", .timeLimit(.minutes(5)))
 struct AllTopicsFeedTests {
     private let titles = { FeedScene.titles($0) }
 
@@ -90,7 +90,7 @@ struct AllTopicsFeedTests {
     }
 }
 
-@Suite("Cursors that cannot be honoured", .timeLimit(.minutes(2)))
+@Suite("Cursors that cannot be honoured", .timeLimit(.minutes(5)))
 struct RefusedCursorTests {
     private let titles = { FeedScene.titles($0) }
 

@@ -2,11 +2,12 @@ import GraphQL
 import GraphQLTransport
 import JSON
 import Metrics
+import Synchronization
 import Testing
 import TocsinAPI
 import TocsinCore
 
-@Suite("What operations and the live feed count", .timeLimit(.minutes(2)))
+@Suite("What operations and the live feed count", .timeLimit(.minutes(5)))
 struct GraphQLMetricsTests {
     private func text(_ sources: any MetricSource...) -> String {
         String(decoding: MetricFormat.text.write(sources.flatMap { $0.families }), as: UTF8.self)
@@ -122,6 +123,54 @@ struct GraphQLMetricsTests {
         )
         for handle in handles { handle.cancel() }
         try await expect("tocsin_live_groups 0", of: api.feed)
+    }
+
+    @Test("what another node committed counts as its own hop, from the time that the record tells")
+    func otherNode() async throws {
+        let api = try await APIHarness()
+        let topic = try await api.makeTopic()
+        let told = Told()
+        api.hub.add { events in
+            for case .updated(let record) in events { told.updates.withLock { $0.append(.updated(record)) } }
+        }
+        let update = "mutation { updateTopic(input: {id: \"\(topic)\", name: \"new\", _version: 1}) { id } }"
+        _ = try await api.run(update)
+        let updates = told.updates.withLock(\.self)
+        #expect(updates.count == 1)
+        let sink = SenderSink(TestSender())
+        _ = await api.subscribe("subscription { onUpdateTopic { name } }", sink: sink)
+        // As the journal tells it, whose entries have no moment of this node's clock.
+        api.time.advance(seconds: 3)
+        api.hub.publish(updates, .one(CommitOrigin(isHere: false, at: nil)))
+        try await expect(
+            #"tocsin_commit_to_socket_seconds_count{hop="other"} 1"#,
+            #"tocsin_commit_to_socket_seconds_bucket{hop="other",le="2.5"} 0"#,
+            #"tocsin_commit_to_socket_seconds_count{hop="same"} 0"#,
+            of: api.feed
+        )
+    }
+
+    private final class Told: Sendable {
+        let updates = Mutex<[DomainEvent]>([])
+    }
+
+    @Test("what there is as much of as may be counts as refused by its quota")
+    func quotas() async throws {
+        var limits = ServiceLimits()
+        (limits.topicsPerOwner, limits.devicesPerUser) = (1, 1)
+        let api = try await APIHarness(limits: limits)
+        _ = try await api.makeTopic()
+        for name in ["b", "c"] { _ = try await api.run("mutation { createTopic(input: {name: \"\(name)\"}) { id } }") }
+        for token in ["a", "b", "a"] {
+            let phone = String(repeating: token, count: 64)
+            _ = try await api.run("mutation { registerPushToken(token: \"\(phone)\", platform: \"ios\") { userId } }")
+        }
+        expect(
+            text(api.environment.metrics),
+            has: #"tocsin_quota_refused_total{quota="topics"} 2"#,
+            #"tocsin_quota_refused_total{quota="devices"} 1"#,
+            #"tocsin_quota_refused_total{quota="storage"} 0"#
+        )
     }
 
     @Test("a replay counts by how it ended, and each message that it brought")

@@ -3,7 +3,7 @@ import JSON
 import Testing
 import TocsinAPI
 
-@Suite("Subscriptions of clients that have seen an event before", .timeLimit(.minutes(2)))
+@Suite("Subscriptions of clients that have seen an event before", .timeLimit(.minutes(5)))
 struct LastEventTests {
     private static let follow =
         "subscription($t: ID, $a: String) { onCreateMessage(topicId: $t, after: $a) { title cursor } }"

@@ -4,7 +4,7 @@ import JSON
 import Testing
 import TocsinCore
 
-@Suite("Groups of equal subscribers", .timeLimit(.minutes(2)))
+@Suite("Groups of equal subscribers", .timeLimit(.minutes(5)))
 struct LiveGroupTests {
     /// Two listeners to new persons, whose `salary` is for admins, and whether
     /// they get the same bytes.

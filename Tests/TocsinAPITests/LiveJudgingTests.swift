@@ -5,7 +5,7 @@ import Testing
 import TocsinAPI
 import TocsinCore
 
-@Suite("Filters of live subscriptions, as they are judged", .timeLimit(.minutes(2)))
+@Suite("Filters of live subscriptions, as they are judged", .timeLimit(.minutes(5)))
 struct LiveJudgingTests {
     private static func follow(_ filter: String, on topic: String? = nil, selecting fields: String = "title") -> String
     {

@@ -6,7 +6,7 @@ import TocsinAPI
 import TocsinCore
 import TocsinStore
 
-@Suite("A live feed with and without listeners", .timeLimit(.minutes(2)))
+@Suite("A live feed with and without listeners", .timeLimit(.minutes(5)))
 struct LiveListeningTests {
     private static let follow = "subscription($t: ID) { onCreateMessage(topicId: $t) { title } }"
 

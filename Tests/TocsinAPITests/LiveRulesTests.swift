@@ -4,7 +4,7 @@ import Testing
 import TocsinAPI
 import TocsinCore
 
-@Suite("Who hears of a change", .timeLimit(.minutes(2)))
+@Suite("Who hears of a change", .timeLimit(.minutes(5)))
 struct LiveRulesTests {
     private static func model() throws -> String {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Conformance/cases/models")

@@ -5,7 +5,7 @@ import Testing
 import TocsinAPI
 import TocsinCore
 
-@Suite("The turns of live groups", .timeLimit(.minutes(2)))
+@Suite("The turns of live groups", .timeLimit(.minutes(5)))
 struct LiveTurnsTests {
     private static let follow = "subscription { onCreateMessage { title } }"
     private static let body = JSONValue.string(String(repeating: "x", count: 1_000))

@@ -212,7 +212,7 @@ struct PeopleTests {
         let gone = try await api.run("mutation { deleteGroup(id: \"\(id)\") { name } }", as: Self.root)
         #expect(gone["data"]?["deleteGroup"]?["name"] == "ops", "\(gone)")
         let left = try await api.store.read { reader throws(StoreError) in
-            try reader.grants(of: .group("ops"), limit: 1)
+            try reader.grants(of: .group("ops"), after: nil, limit: 1)
         }
         #expect(left.isEmpty)
         // Another group of the name has nothing of the first one's.

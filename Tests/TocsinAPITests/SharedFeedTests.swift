@@ -6,7 +6,7 @@ import TocsinAPI
 import TocsinCore
 import TocsinStore
 
-@Suite("Live subscriptions to shared topics", .timeLimit(.minutes(2)))
+@Suite("Live subscriptions to shared topics", .timeLimit(.minutes(5)))
 struct SharedFeedTests {
     private static let follow = "subscription($t: ID) { onCreateMessage(topicId: $t) { title topic { name } } }"
     private static let all = "subscription { onCreateMessage { title } }"

@@ -5,7 +5,7 @@ import TocsinAPI
 import TocsinCore
 import TocsinStore
 
-@Suite("Sync of shared topics", .timeLimit(.minutes(2)))
+@Suite("Sync of shared topics", .timeLimit(.minutes(5)))
 struct SharedSyncTests {
     private static let bob = APIHarness.identity("bob")
     private static let subject = GrantSubject.user(bob.userID)
@@ -239,6 +239,36 @@ struct SharedSyncTests {
         try await topics.sync("syncTopics")
         #expect(messages.records.isEmpty && topics.records.isEmpty)
         #expect(messages.told.count == 4 && topics.told.count == 1)
+    }
+
+    @Test("the loss of each topic is kept for the syncs of who leaves a group, be they thousands")
+    func leavingMany() async throws {
+        let api = try await groupHarness()
+        let (first, model, now) = (try await api.makeTopic(), api.schema.topics, api.time.now())
+        let count = 5601
+        try await api.store.write { writer throws(StoreError) in
+            guard var topic = try writer.records(model, ids: [first], where: .always).first else { return }
+            for number in 0..<count {
+                topic["id"] = .text("t\(number)")
+                topic["name"] = .text("t\(number)")
+                _ = try writer.insert(topic)
+                let grant = TopicGrant(
+                    id: GrantID("g\(number)"),
+                    topicID: TopicID(topic.id),
+                    subject: .group("ops"),
+                    roles: .reader,
+                    createdAt: now,
+                    createdBy: UserID("sub-alice")
+                )
+                try writer.save(grant, replacing: nil)
+            }
+        }
+        try await setMember(true, api)
+        try await setMember(false, api)
+        let lost = try await api.store.read { reader throws(StoreError) in
+            try reader.lostTopics([Self.subject], since: now)
+        }
+        #expect(lost.count == count)
     }
 
     @Test("who comes into a group after its grant has ended is told of nothing that was never theirs")

@@ -1,8 +1,9 @@
+import Glibc
 import Testing
 import TocsinAuth
 import TocsinCore
 
-@Suite("Passwords, a few at once")
+@Suite("Passwords, one after the other")
 struct PasswordGateTests {
     @Test("a hash is made and holds against its password alone")
     func roundTrip() async throws {
@@ -15,13 +16,13 @@ struct PasswordGateTests {
 
     @Test("what is more than can run and wait is refused at once, and the rest is done")
     func bound() async throws {
-        let gate = PasswordGate()
-        let bound = PasswordGate.maximumRunning + PasswordGate.maximumWaiting
+        let gate = PasswordGate(processors: 1)
+        let bound = 1 + PasswordGate.maximumWaiting
         let outcomes = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<(3 * bound) {
                 group.addTask {
                     do throws(ServiceError) {
-                        _ = try await gate.hash("correct horse")
+                        _ = try await gate.verify("correct horse", against: Self.quick)
                         return true
                     } catch {
                         if case .limit = error { return false }
@@ -35,5 +36,32 @@ struct PasswordGateTests {
         #expect(outcomes.filter(\.self).count >= bound)
         #expect(outcomes.contains(false))
         #expect(try await gate.hash("after all that").hasPrefix("$scrypt$"))
+    }
+
+    /// A hash of no password, an eighth as dear as ours.
+    private static let quick = "$scrypt$ln=12,r=8,p=1$AAECAwQFBgcICQoLDA0ODw$AAECAwQFBgcICQoLDA0ODw"
+
+    @Test("after each wrong password it rests: all the more where processors are few")
+    func rests() async throws {
+        let text = try PasswordHash.make("correct horse")
+        let cost = Self.spent()
+        #expect(!PasswordHash.verify("another horse", against: text))
+        let spent = Self.spent() - cost
+        let gate = PasswordGate(processors: 1)
+        let begin = ContinuousClock.now
+        await withDiscardingTaskGroup { group in
+            for _ in 0..<4 {
+                group.addTask { #expect(await (try? gate.verify("another horse", against: text)) == false) }
+            }
+        }
+        // Four are worked on, with three times as long between them: thirteen times one.
+        #expect(begin.duration(to: .now) > .seconds(7 * spent))
+    }
+
+    /// What this thread has had of a processor, in seconds.
+    private static func spent() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }

@@ -12,7 +12,7 @@ import TocsinSimulator
 
 /// The provider, the transport and the fake push service, which refuses what real ones
 /// refuse and decrypts the rest.
-@Suite("Web Push over HTTP/2", .timeLimit(.minutes(2)))
+@Suite("Web Push over HTTP/2", .timeLimit(.minutes(5)))
 struct FakeWebPushTests {
     /// Time that goes on by itself.
     private struct Clock: TimeSource {

@@ -1,5 +1,7 @@
 import Encodings
 import HTTPTypes
+import Logging
+import Synchronization
 import Testing
 import TocsinHTTP
 
@@ -55,6 +57,33 @@ struct ClientAddressTests {
             let client = try await server.connect()
             client.send("GET /who HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
             #expect(try await client.response().body == expected)
+        }
+    }
+
+    @Test("a reload of trusted proxies and of the log's policy holds from the next request of an open connection on")
+    func reloaded() async throws {
+        let lines = AccessLogTests.Lines()
+        let logger = Logger(label: "test") { _ in AccessLogTests.Recorder(lines) }
+        let change = { (settings: inout HTTPServerSettings) in settings.requestLog = .errors }
+        try await TestServer.with(logger: logger, settings: change) { server in
+            let client = try await server.connect()
+            func ask() async throws {
+                client.send(
+                    "POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: good\r\nX-Forwarded-For: 192.0.2.1\r\n"
+                        + "Content-Type: application/json\r\nContent-Length: 13\r\n\r\n{\"query\":\"a\"}"
+                )
+                #expect(try await client.response().status == 200)
+            }
+            try await ask()
+            #expect(lines.all.withLock { $0.filter { $0.hasPrefix("request ") }.isEmpty })
+            var settings = HTTPServerSettings()
+            for (networks, address) in [("127.0.0.1", "192.0.2.1"), ("10.0.0.1", "127.0.0.1")] {
+                settings.trustedProxies = [AddressNetwork(networks)].compactMap(\.self)
+                server.server.apply(try server.server.change(to: settings, routes: []))
+                try await ask()
+                let last = lines.all.withLock { $0.last { $0.hasPrefix("request ") } }
+                #expect(last?.contains("client_address=\(address) ") == true, "\(String(describing: last))")
+            }
         }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import TocsinHTTP
 
-@Suite("Responses for many sockets", .timeLimit(.minutes(2)))
+@Suite("Responses for many sockets", .timeLimit(.minutes(5)))
 struct FanOutTests {
     /// A client of one of the carriers, reduced to the bodies it gets.
     private struct Follower {

@@ -1,8 +1,10 @@
+import Logging
 import Metrics
+import Synchronization
 import Testing
 import TocsinHTTP
 
-@Suite("What sockets count", .timeLimit(.minutes(2)))
+@Suite("What sockets count", .timeLimit(.minutes(5)))
 struct SocketMetricsTests {
     private func text(_ server: TestServer) -> String {
         String(decoding: MetricFormat.text.write(server.server.sockets.families), as: UTF8.self)
@@ -79,10 +81,12 @@ struct SocketMetricsTests {
         }
     }
 
-    @Test("who does not read is counted once, with the reason, and what waited for them waits no longer")
+    @Test("who does not read is counted once and logged, with the reason, and what waited for them waits no longer")
     func slowReader() async throws {
         let change = { (settings: inout HTTPServerSettings) in settings.maximumQueueBytes = 65_536 }
-        try await TestServer.with(settings: change) { server in
+        let lines = AccessLogTests.Lines()
+        let logger = Logger(label: "test") { _ in AccessLogTests.Recorder(lines) }
+        try await TestServer.with(logger: logger, settings: change) { server in
             let client = try await server.connect()
             try await client.openSession()
             client.subscribe("1", "subscription live")
@@ -98,6 +102,11 @@ struct SocketMetricsTests {
             client.close()
             try await expect("tocsin_socket_queue_bytes 0", "tocsin_sockets{protocol=\"ws\"} 0", of: server)
             #expect(text(server).contains("tocsin_slow_readers_cut_total{reason=\"bytes\"} 1\n"))
+            let cuts = lines.all.withLock { $0.filter { $0.contains("event=slow_reader_cut") } }
+            #expect(cuts.count == 1)
+            for part in ["client_address=127.0.0.1", "reason=bytes", "request_id=", "user=good"] {
+                #expect(cuts.first?.contains(part) == true, "\(cuts)")
+            }
         }
     }
 }

@@ -185,7 +185,7 @@ package final class Services: Sendable {
         readMarks = ReadMarkService(environment: environment, topics: schema.topics)
         userSettings = UserSettingsService(environment: environment)
         audit = AuditService(environment: environment, topics: schema.topics)
-        people = PeopleService(environment: environment)
+        people = PeopleService(environment: environment, refusals: signIn?.refusals)
         groups = GroupService(environment: environment, sharing: sharing)
         digests = DigestService(environment: environment, rights: rights)
         let content = ScheduledContent(schema)

@@ -3,35 +3,41 @@ import Glibc
 import Synchronization
 package import TocsinCore
 
-/// Makes and checks passwords' hashes on threads of their own: a few at once, for each takes 0.1 s
-/// of a core and 32 MiB; some wait, and more are refused.
+/// Makes and checks passwords' hashes on a thread of its own: one after the other, for each takes
+/// 0.1 s of a core and 32 MiB; some wait, and more are refused.
 ///
-/// There is one for the process, so that the bounds are the node's.
+/// After a wrong password the thread rests, so that guesses take a quarter of the processors at
+/// most. There is one gate for the process, so that the bounds are the node's.
 package final class PasswordGate: PasswordHashing {
-    /// How many are worked on at once.
-    package static let maximumRunning = 4
-    /// How many may wait for that.
+    /// How many may wait while one is worked on.
     package static let maximumWaiting = 32
 
     private struct Work: Sendable {
-        var run: @Sendable () -> Void
+        /// Answers, and says whether the password was wrong.
+        var run: @Sendable () -> Bool
         var refuse: @Sendable () -> Void
     }
 
     private struct State {
-        var running = 0
+        var isRunning = false
         var waiting: [Work] = []
     }
 
     private let state = Mutex(State())
+    /// How long the thread rests after a wrong password, in times of what that took.
+    private let rest: Double
 
-    /// A gate through which nobody goes yet.
-    package init() {}
+    /// A gate of a machine with so many processors, through which nobody goes yet.
+    package init(processors: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN))) {
+        rest = max(0, 4 / Double(max(1, processors)) - 1)
+    }
 
     /// The text to store for a password; throws `limit` while too many wait.
     package func hash(_ password: String) async throws(ServiceError) -> String {
         let made = try await run { () -> Result<String, KeyError> in
             Result { () throws(KeyError) in try PasswordHash.make(password) }
+        } isWrong: { _ in
+            false
         }
         do throws(KeyError) {
             return try made.get()
@@ -42,16 +48,27 @@ package final class PasswordGate: PasswordHashing {
 
     /// Whether the password is the one stored as `text`; throws `limit` while too many wait.
     package func verify(_ password: String, against text: String) async throws(ServiceError) -> Bool {
-        try await run { PasswordHash.verify(password, against: text) }
+        try await run {
+            PasswordHash.verify(password, against: text)
+        } isWrong: { isRight in
+            !isRight
+        }
     }
 
     /// 20 characters of 120 random bits.
     package func makePassword() -> String { Base64URL.encoded(RandomBytes.make(15)) }
 
-    private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws(ServiceError) -> Value {
+    private func run<Value: Sendable>(
+        _ work: @escaping @Sendable () -> Value,
+        isWrong: @escaping @Sendable (Value) -> Bool
+    ) async throws(ServiceError) -> Value {
         let value: Value? = await withCheckedContinuation { continuation in
             let work = Work(
-                run: { continuation.resume(returning: work()) },
+                run: {
+                    let value = work()
+                    continuation.resume(returning: value)
+                    return isWrong(value)
+                },
                 refuse: { continuation.resume(returning: nil) }
             )
             if !enter(work) { work.refuse() }
@@ -65,8 +82,8 @@ package final class PasswordGate: PasswordHashing {
     /// Begins work or lets it wait; false where too much waits, or the system has no thread.
     private func enter(_ work: Work) -> Bool {
         let begins = state.withLock { state -> Bool? in
-            if state.running < Self.maximumRunning {
-                state.running += 1
+            if !state.isRunning {
+                state.isRunning = true
                 return true
             }
             guard state.waiting.count < Self.maximumWaiting else { return nil }
@@ -76,11 +93,9 @@ package final class PasswordGate: PasswordHashing {
         guard let begins else { return false }
         guard begins else { return true }
         if startThread({ [self] in runAll(beginningWith: work) }) { return true }
-        // What waits is taken by the threads there are, if there are any.
-        let left = state.withLock { state -> [Work] in
-            state.running -= 1
-            defer { if state.running == 0 { state.waiting = [] } }
-            return state.running == 0 ? state.waiting : []
+        let left = state.withLock { state in
+            defer { state = State() }
+            return state.waiting
         }
         for work in left { work.refuse() }
         return false
@@ -89,13 +104,25 @@ package final class PasswordGate: PasswordHashing {
     private func runAll(beginningWith first: Work) {
         var next: Work? = first
         while let work = next {
-            work.run()
+            let begin = Self.spentSeconds()
+            if work.run() { Self.sleep(seconds: rest * (Self.spentSeconds() - begin)) }
             next = state.withLock { state in
                 guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-                state.running -= 1
+                state.isRunning = false
                 return nil
             }
         }
+    }
+
+    /// What this thread has had of a processor.
+    private static func spentSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private static func sleep(seconds: Double) {
+        usleep(UInt32(min(max(0, seconds), 1) * 1e6))
     }
 }
 

@@ -1,6 +1,6 @@
 package import Metrics
 
-/// Counts what this node commits: messages, and what becomes of devices.
+/// Counts what this node commits: messages, and what becomes of devices; and what quotas refuse.
 ///
 /// It is told once of each commit of this node, whatever asked for it.
 package final class CommitMetrics: MetricSource {
@@ -29,6 +29,8 @@ package final class CommitMetrics: MetricSource {
     private let topics: [(id: String, messages: Counter)]
     private let ofTopic: [String: Counter]
     private let deviceEvents = CounterSet<DeviceEvent>()
+    /// What was not stored because its owner has as much as they may.
+    package let refused = CounterSet<Quota>()
 
     /// Counts of 0; messages of these topics are counted for each of them, too.
     package init(topics ids: [String] = []) {
@@ -78,6 +80,7 @@ package final class CommitMetrics: MetricSource {
                 topics.map { MetricSample(labels: metricLabel("topic", $0.id), .integer($0.messages.value)) }
             ),
             .counter("tocsin_device_events_total", "What became of devices on this node", deviceEvents),
+            .counter("tocsin_quota_refused_total", "What was refused because there was as much as may be", refused),
         ]
     }
 }

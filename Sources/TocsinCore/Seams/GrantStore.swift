@@ -8,8 +8,9 @@ package protocol GrantReading {
     func grants(of topic: TopicID, after id: String, limit: Int) throws(StoreError) -> [TopicGrant]
     /// How many grants a topic has.
     func grantCount(of topic: TopicID) throws(StoreError) -> Int
-    /// All grants of a subject that are in force or will end later than now, by topic.
-    func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant]
+    /// The grants of a subject behind a topic that are in force or will be, by topic; nil: from the
+    /// first on.
+    func grants(of subject: GrantSubject, after topic: TopicID?, limit: Int) throws(StoreError) -> [TopicGrant]
     /// What these subjects were granted, with the owners of the topics, but for what has ended; of
     /// topics of one owner at most so many.
     func grantedTopics(of subjects: [GrantSubject], limit: Int, perOwner: Int) throws(StoreError) -> [GrantChange]

@@ -80,7 +80,7 @@ package struct DeviceService: Sendable {
         try check(registration)
         if registration.platform == .ios { registration = Self.spelled(registration) }
         let (environment, wanted, notedClaims) = (environment, registration, notedClaims)
-        let written = try await environment.store.writing {
+        let written = try await environment.writing(within: .devices) {
             writer throws(StoreError) -> Result<Registered?, ServiceError> in
             // A sign-in is locked before devices, as where it is revoked.
             let bound = try bound(wanted, caller, writer)

@@ -40,7 +40,7 @@ package struct DigestService: Sendable {
         )
         digest.nextAt = try checkedNext(plan)
         let (service, made) = (self, digest)
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .digests) { writer throws(StoreError) in
             try service.insert(made, by: caller, writer)
         }
     }

@@ -150,6 +150,11 @@ extension ServiceEnvironment {
             case .null, .bool, .int, .double: continue
             }
         }
-        try storage.take(bytes, for: owner)
+        do throws(ServiceError) {
+            try storage.take(bytes, for: owner)
+        } catch {
+            note(refusedBy: .storage)
+            throw error
+        }
     }
 }

@@ -64,7 +64,7 @@ package struct ScheduledMessageService: Sendable {
         message.nextAt = try checkedNext(message, at: now, isNew: true)
         let draft = try draft(of: plan, by: caller)
         let (service, made) = (self, message)
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .schedules) { writer throws(StoreError) in
             try service.insert(made, draft, by: caller, writer)
         }
     }

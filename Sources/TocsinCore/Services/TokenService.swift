@@ -99,7 +99,7 @@ package struct TokenService: Sendable {
     /// Inserts the row of a new token, if its account may have one more.
     private func insert(_ token: IssuedToken, by caller: Identity?) async throws(ServiceError) {
         let (service, now) = (self, token.createdAt)
-        try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
+        try await environment.writing(within: .tokens) { writer throws(StoreError) -> Result<Void, ServiceError> in
             if let topic = try service.unknownTopic(of: token.scope, for: caller, writer) {
                 return .failure(.badInput(Self.noTopic(topic, caller)))
             }
@@ -158,7 +158,7 @@ package struct TokenService: Sendable {
         (token.name, token.networks, token.createdBy) = (old.name, old.networks, caller?.userID)
         let made = Made(token: token, text: try text(of: token, for: account))
         let (service, new) = (self, token)
-        try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
+        try await environment.writing(within: .tokens) { writer throws(StoreError) -> Result<Void, ServiceError> in
             if let refusal = try service.refusal(of: new.userID, now, needsRoom: false, caller, writer) {
                 return .failure(refusal)
             }

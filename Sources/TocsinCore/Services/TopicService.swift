@@ -27,7 +27,7 @@ package struct TopicService: Sendable {
         try environment.takeStorage(for: input, of: model, by: caller)
         let (environment, model) = (environment, model)
         let id = input["id"]?.text ?? environment.identifiers.makeID()
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .topics) { writer throws(StoreError) in
             let factory = RecordFactory(model: model)
             let now = environment.changeTime()
             var record = factory.make(input, id: id, caller: caller, at: now)

@@ -1,9 +1,10 @@
 // What a change of a local group means for the topics that are shared with it.
 extension SharingService {
-    /// Grants of one group that a change of it looks at; what is beyond is judged at each push.
+    /// Grants of one group that a change of it looks at in its own write; what is beyond is judged
+    /// at each push.
     static let maximumGrants = 5000
-    /// Grants of a group that goes that are taken back in one write.
-    static let grantsRevokedAtOnce = 500
+    /// Grants of a group that are looked at in one write of several.
+    static let grantsAtOnce = 500
 
     /// A local group and at most so many of its grants with their topics, all held; nil where there
     /// is no such group.
@@ -17,23 +18,24 @@ extension SharingService {
     ) throws(StoreError) -> (group: Group, grants: [(grant: TopicGrant, topic: Record)])? {
         guard let seen = try writer.unlocked.group(reference) else { return nil }
         try writer.holdGroup(named: seen.name)
-        let grants = try grants(ofGroup: seen.name, limit, writer)
+        let grants = try grants(ofGroup: seen.name, after: nil, limit, writer)
         guard let group = try writer.group(reference), group.name == seen.name else { return nil }
         return (group, grants)
     }
 
     private func grants(
         ofGroup name: String,
+        after topic: TopicID?,
         _ limit: Int,
         _ writer: any StoreWriter
     ) throws(StoreError) -> [(grant: TopicGrant, topic: Record)] {
-        let grants = try writer.unlocked.grants(of: .group(name), limit: limit)
+        let grants = try writer.unlocked.grants(of: .group(name), after: topic, limit: limit)
         let ids = Set(grants.map(\.topicID.text)).sorted()
         guard !ids.isEmpty else { return [] }
         var held: [TopicID: Record] = [:]
         for topic in try writer.records(topics, ids: ids, where: .always) { held[TopicID(topic.id)] = topic }
         // What was taken back before the topic was held is granted no more.
-        return try writer.unlocked.grants(of: .group(name), limit: limit).compactMap { grant in
+        return try writer.unlocked.grants(of: .group(name), after: topic, limit: limit).compactMap { grant in
             held[grant.topicID].map { (grant, $0) }
         }
     }
@@ -59,6 +61,31 @@ extension SharingService {
         for (grant, topic) in grants where !grant.roles.isDisjoint(with: .reading) {
             try lost.end(of: user, in: topic, writer)
             try writer.noteEnd(of: .user(user), in: grant.topicID, at: moment)
+        }
+    }
+
+    /// Does so for the grants of a group behind a topic, page by page, each in a write of its own.
+    ///
+    /// Where that is interrupted the topics left are told to no sync; nobody reads them all the
+    /// same.
+    func dismiss(
+        _ user: UserID,
+        fromGroup name: String,
+        after topic: TopicID,
+        leftAt: Timestamp
+    ) async throws(ServiceError) {
+        var last: TopicID? = topic
+        while let after = last {
+            last = try await environment.store.writing { writer throws(StoreError) in
+                let limit = Self.grantsAtOnce
+                let page = try writer.unlocked.grants(of: .group(name), after: after, limit: limit)
+                // What the group was granted later was never theirs.
+                let held = try grants(ofGroup: name, after: after, limit, writer).filter {
+                    $0.grant.createdAt <= leftAt
+                }
+                try dismiss(user, by: held, at: environment.changeTime(), writer)
+                return .success(page.count == limit ? page.last?.topicID : nil)
+            }
         }
     }
 

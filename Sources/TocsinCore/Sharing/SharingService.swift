@@ -25,7 +25,7 @@ package struct SharingService: Sendable {
             )
         }
         let (service, id) = (self, GrantID(environment.identifiers.makeID()))
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .grants) { writer throws(StoreError) in
             if case .group(let name) = order.receiver { try writer.holdGroup(named: name) }
             guard let topic = try writer.records(service.topics, ids: [order.topicID.text], where: shareable).first,
                 !topic.isDeleted

@@ -48,7 +48,7 @@ struct PasswordChecks: Sendable {
             )
         case .after(let seconds):
             defer { brakes.finished(attempt.braked) }
-            if seconds > 0 { try await pause(seconds) }
+            if seconds > 0 { try await pause(attempt.braked.share(ofSeconds: seconds)) }
             let isRight = try await verified(password, hash, attempt)
             if isRight, mayCount { brakes.succeeded(attempt.braked) }
             return isRight

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A sign-in that was refused, as log and audit tell it.
+/// A sign-in that was refused, or a wrong password beside one, as log and audit tell it.
 package struct SignInRefusal: Sendable, Hashable {
     /// A short word that keeps its meaning, such as `wrong_password` or `state_mismatch`.
     package var reason: String
@@ -10,6 +10,8 @@ package struct SignInRefusal: Sendable, Hashable {
     package var user: UserID?
     /// The sign-in provider's id.
     package var provider: String?
+    /// Who wanted a new password for themselves; nil for all who wanted to be let in.
+    package var caller: Identity?
     /// Where it came from.
     package var origin: RequestOrigin?
 
@@ -102,6 +104,18 @@ package final class RefusedSignIns: Sendable {
             detail = ["reason": "others", "count": .int(Int64(count))]
         }
         if let name = environment.nodeName { detail["node"] = .text(name) }
+        if let caller = refusal.caller {
+            var event = environment.audit(
+                action: "user.password",
+                by: caller,
+                on: .user(caller.userID),
+                about: caller.userID,
+                detail: detail,
+                outcome: .refused
+            )
+            event.origin = refusal.origin ?? RequestOrigin(address: nil)
+            return event
+        }
         let subject = AuditSubject(kind: .session, id: refusal.user?.text ?? "none", owner: refusal.user?.text)
         var event = environment.audit(
             action: "session.refused",

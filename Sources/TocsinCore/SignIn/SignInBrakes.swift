@@ -22,6 +22,14 @@ package final class SignInBrakes: Sendable {
         }
 
         fileprivate var accountKey: String { isFamiliar ? account + "\n" + (network ?? "") : account }
+
+        /// How long it is to wait of so many seconds: up to a third less, always the same for one
+        /// network, so that tries of many networks do not come back together.
+        package func share(ofSeconds seconds: Double) -> Double {
+            // FNV-1a (draft-eastlake-fnv).
+            let sum = (network ?? "").utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+            return seconds * (1 - Double(sum % 1024) / 3072)
+        }
     }
 
     /// What becomes of a try.
@@ -44,6 +52,8 @@ package final class SignInBrakes: Sendable {
         var networks: [String: Count] = [:]
         var waiting = 0
         var checked = 0
+
+        func failures(of network: String?) -> Int { network.flatMap { networks[$0]?.failures } ?? 0 }
     }
 
     /// Failures after which an account's tries wait.
@@ -56,10 +66,14 @@ package final class SignInBrakes: Sendable {
     private static let networkPauseSeconds = 60.0
     /// Tries that may wait at once, those from unknown networks.
     private static let maximumWaiting = 256
-    /// Passwords of strangers' tries that are checked at once or wait for that.
+    /// Passwords of strangers' tries that are checked or wait for that.
     ///
     /// A known network's try has at most these before it.
-    private static let maximumChecked = 8
+    private static let maximumChecked = 4
+    /// Those of networks with more than a few failures among them, which leave the rest to people
+    /// who are where they never were before.
+    private static let maximumOfGuessers = 2
+    private static let fewFailures = 3
     private static let maximumKeys = 20_000
 
     private let state = Mutex(State())
@@ -90,7 +104,8 @@ package final class SignInBrakes: Sendable {
     package func beginCheck(_ attempt: Try) -> Bool {
         guard !attempt.isFamiliar else { return true }
         return state.withLock { state in
-            guard state.checked < Self.maximumChecked else { return false }
+            let isGuesser = state.failures(of: attempt.network) > Self.fewFailures
+            guard state.checked < (isGuesser ? Self.maximumOfGuessers : Self.maximumChecked) else { return false }
             state.checked += 1
             return true
         }

@@ -5,7 +5,8 @@ package struct SignInService: Sendable {
     let environment: ServiceEnvironment
     let limits: SessionLimits
     let secrets: any SessionSecrets
-    let refusals: RefusedSignIns
+    /// Takes refused sign-ins for log and audit.
+    package let refusals: RefusedSignIns
     private let checks: PasswordChecks
     private let metrics: AuthMetrics?
     /// A hash that no password has, checked in place of one that is not there.

@@ -6,8 +6,8 @@ import Synchronization
 
 /// One line a request; never a token, a body or a query string.
 ///
-/// What anybody can cause without being let in is folded: refusals and opened
-/// sockets, by status and address.
+/// What anybody can cause without being let in is folded by status and address: refusals, opened
+/// sockets, pages and probes.
 final class AccessLog: Sendable {
     /// What a line is about.
     enum Subject {
@@ -16,6 +16,8 @@ final class AccessLog: Sendable {
         case refusal
         /// The end of a socket.
         case socketEnd
+        /// The end of a socket or event stream whose peer does not read.
+        case slowReader
 
         /// What the line says in any case.
         var fields: Logger.Metadata {
@@ -23,26 +25,30 @@ final class AccessLog: Sendable {
             case .request: ["event": "request"]
             case .refusal: ["event": "request_refused"]
             case .socketEnd: ["event": "socket_closed"]
+            case .slowReader: ["event": "slow_reader_cut"]
             }
         }
+
+        var level: Logger.Level { self == .slowReader ? .notice : .info }
 
         var message: Logger.Message {
             switch self {
             case .request: "request"
             case .refusal: "request refused"
             case .socketEnd: "socket closed"
+            case .slowReader: "a peer that does not read was cut"
             }
         }
     }
 
     private let logger: Logger
-    private let policy: RequestLogPolicy
+    private let rules: CurrentRules
     private let folded = FoldedLines()
     private let sampled = Atomic(0)
 
-    init(_ logger: Logger, _ policy: RequestLogPolicy) {
+    init(_ logger: Logger, _ rules: CurrentRules) {
         self.logger = logger
-        self.policy = policy
+        self.rules = rules
     }
 
     /// The level may change while the server runs.
@@ -55,7 +61,8 @@ final class AccessLog: Sendable {
         guard status >= 400 || takes(milliseconds) else { return }
         var client = request.credentials.remoteAddress
         var fields: Logger.Metadata = [:]
-        if status >= 400 || status == 101 {
+        let isStrangers = response.owner == nil && !request.credentials.isShown
+        if status >= 400 || status == 101 || isStrangers {
             guard let line = fold(.request, status, client) else { return }
             client = line.key.address
             fields["count"] = .stringConvertible(line.count)
@@ -96,6 +103,14 @@ final class AccessLog: Sendable {
         write(line, ["request_id": "\(id)"])
     }
 
+    /// A socket or event stream that is cut because its peer does not read.
+    func recordCut(of id: String, because reason: SocketMetrics.Slowness, user: String?, address: String?) {
+        guard logger.logLevel <= Subject.slowReader.level, let line = fold(.slowReader, 0, address) else { return }
+        var fields: Logger.Metadata = ["request_id": "\(id)", "reason": "\(reason.rawValue)"]
+        if let user { fields["user"] = "\(user)" }
+        write(line, fields)
+    }
+
     /// Writes what was folded and is due, or all of it.
     func writeFolded(all: Bool = false) {
         for line in folded.takeDue(now: .now(), all: all) { write(line) }
@@ -103,7 +118,7 @@ final class AccessLog: Sendable {
 
     /// Whether a line that tells of no refusal is wanted.
     private func takes(_ milliseconds: Double) -> Bool {
-        switch policy {
+        switch rules.value.requestLog {
         case .all: return true
         case .errors: return false
         case .slow(let least): return milliseconds >= least
@@ -129,7 +144,7 @@ final class AccessLog: Sendable {
     }
 
     private func write(_ subject: Subject, _ fields: Logger.Metadata) {
-        logger.info(subject.message, metadata: fields.merging(subject.fields) { $1 })
+        logger.log(level: subject.level, subject.message, metadata: fields.merging(subject.fields) { $1 })
     }
 
     /// A name of GraphQL has letters, digits and underscores; whatever else a client
@@ -145,4 +160,9 @@ final class AccessLog: Sendable {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+}
+
+extension Credentials {
+    /// Whether there is anything by which somebody is known; routes' answers name no owner.
+    fileprivate var isShown: Bool { authorization != nil || apiKey != nil || cookie != nil }
 }

@@ -76,7 +76,7 @@ final class HTTPConnectionHandler<Service: GraphQLService>: ChannelDuplexHandler
         executor = parts.broadcasters.broadcaster(on: channel.eventLoop).executor
         deadline = ConnectionDeadline(channel.eventLoop)
         writer = WatchedWriter(channel, settings: parts.settings)
-        reader = RequestReader(parts.headCheck, connection, parts.budget)
+        reader = RequestReader(parts.headCheck, connection, parts.responder.rules, parts.budget)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }

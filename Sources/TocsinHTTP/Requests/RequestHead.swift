@@ -17,11 +17,37 @@ final class RequestHead: Sendable {
         /// Who is at the other end: a client, or a proxy.
         let peer: IPAddress?
         /// Whose word on where requests came from is taken, where the peer is a proxy.
-        let proxies: TrustedProxies?
+        private(set) var proxies: TrustedProxies?
         /// nil: no cookie is looked at.
         let cookies: SessionCookies?
         /// What the ids of its requests begin with.
         let name: String
+        /// Whether a peer without an address comes over a socket in the file system.
+        private let isFromHere: Bool
+        private var rules: FrontRules
+
+        init(
+            peer: IPAddress?,
+            isFromHere: Bool,
+            _ rules: FrontRules,
+            cookies: SessionCookies?,
+            name: String
+        ) {
+            (self.peer, self.isFromHere, self.rules) = (peer, isFromHere, rules)
+            (self.cookies, self.name) = (cookies, name)
+            proxies = Self.proxies(rules, of: peer, isFromHere)
+        }
+
+        /// Goes by these rules from the next request on; answers whether they are others.
+        mutating func take(_ new: FrontRules) -> Bool {
+            guard new !== rules else { return false }
+            (rules, proxies) = (new, Self.proxies(new, of: peer, isFromHere))
+            return true
+        }
+
+        private static func proxies(_ rules: FrontRules, of peer: IPAddress?, _ isFromHere: Bool) -> TrustedProxies? {
+            (peer.map(rules.proxies.trust) ?? isFromHere) ? rules.proxies : nil
+        }
 
         /// Who sent a request of these fields.
         func client(_ fields: KnownFields) -> IPAddress? {

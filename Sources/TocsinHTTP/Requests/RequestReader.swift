@@ -52,7 +52,8 @@ final class RequestReader: ChannelInboundHandler {
     private static let maximumSkippedBytes = 65_536
 
     private(set) var phase = Phase.head
-    let connection: RequestHead.Connection
+    private(set) var connection: RequestHead.Connection
+    private let rules: CurrentRules
     private let check: RequestHeadCheck
     private let budget: MemoryBudget
     /// The head of the last request that was taken, which the next one's may be like.
@@ -62,9 +63,15 @@ final class RequestReader: ChannelInboundHandler {
     private var refusedTarget: String?
     private var requestNumber = 0
 
-    init(_ check: RequestHeadCheck, _ connection: RequestHead.Connection, _ budget: MemoryBudget) {
+    init(
+        _ check: RequestHeadCheck,
+        _ connection: RequestHead.Connection,
+        _ rules: CurrentRules,
+        _ budget: MemoryBudget
+    ) {
         self.check = check
         self.connection = connection
+        self.rules = rules
         self.budget = budget
     }
 
@@ -102,6 +109,7 @@ final class RequestReader: ChannelInboundHandler {
 
     private func begin(_ head: HTTPRequestHead) -> Outcome {
         guard phase != .refused else { return .partial }
+        if connection.take(rules.value) { last = nil }
         do throws(HTTPRefusal) {
             let known = try checked(head)
             let length = try check.bodyLength(known.fields, in: head.headers)

@@ -1,18 +1,21 @@
 import NIOSSL
 import Synchronization
 
-/// What a reload may change of the front: who may come from where, and what is at which path.
+/// What a reload may change of the front: who may come from where, what is at which path, and which
+/// requests are logged.
 ///
 /// A class, so that reading it is the copy of one reference.
 final class FrontRules: Sendable {
     let origins: CrossOrigin
     let proxies: TrustedProxies
     let routes: [HTTPRoute]
+    let requestLog: RequestLogPolicy
 
     init(_ settings: HTTPServerSettings, routes: [HTTPRoute]) {
         origins = CrossOrigin(settings.crossOrigin)
         proxies = TrustedProxies(settings.trustedProxies)
         self.routes = routes
+        requestLog = settings.requestLog
     }
 }
 
@@ -35,8 +38,8 @@ package struct HTTPServerChange: Sendable {
 }
 
 extension HTTPServer {
-    /// Reads and checks what may change while the server runs: the files of TLS, origins, proxies
-    /// and routes.
+    /// Reads and checks what may change while the server runs: the files of TLS, origins, proxies,
+    /// routes, and which requests are logged.
     ///
     /// Nothing is changed yet. Throws why the files of TLS cannot be used.
     package func change(

@@ -107,9 +107,10 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: settings.threads)
         do {
             let listener = try await bind(group)
-            loopPulses.withLock { $0 = group.makeIterator().map { LoopPulse($0) } }
+            let pulses = group.makeIterator().map { LoopPulse($0) }
+            loopPulses.withLock { $0 = pulses }
             state.withLock { $0 = .listening(listener, group) }
-            settings.loopLag?.watch(group.makeIterator(), as: "http")
+            settings.loopLag?.add(pulses, as: "http")
             // Ends with its loop.
             listener.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { [parts] _ in
                 parts.accessLog.writeFolded()

@@ -12,6 +12,8 @@ final class OutboundQueue {
     var drained: () -> Void = {}
     /// Told when more waits than may.
     var exceeded: () -> Void = {}
+    /// Told once that the peer is cut because it does not read.
+    var wasCut: (SocketMetrics.Slowness) -> Void = { _ in }
     /// What among all that waits has waited for room before: it is bounded already.
     var stored: () -> SocketQueue.Load = { SocketQueue.Load() }
     /// Whose memory it is that waits.
@@ -110,7 +112,11 @@ final class OutboundQueue {
         isCut = true
         writer.givenUp = nil
         metrics.cut[slowness].add()
+        wasCut(slowness)
     }
+
+    /// What the writer calls; made once, not for each write.
+    private lazy var givenUp: () -> Void = { [unowned self] in noteCut(.write) }
 
     /// Flushes, and tells `drained` when all is out, whatever it is.
     func flushToEnd() {
@@ -140,7 +146,7 @@ final class OutboundQueue {
             return
         }
         noteWaiting(buffer.readableBytes)
-        writer.givenUp = isCut ? nil : metrics.cut[.write]
+        writer.givenUp = isCut ? nil : givenUp
         writer.write(buffer, context) { [self] isWritten in
             inFlightEvents = 0
             noteWaiting(0)
@@ -176,6 +182,7 @@ final class OutboundQueue {
         context = nil
         drained = {}
         exceeded = {}
+        wasCut = { _ in }
         stored = { SocketQueue.Load() }
         holder = { .address(nil) }
         pending = ByteBuffer()

@@ -43,18 +43,17 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
         date = DateField(now: now)
         self.logger = logger
-        accessLog = AccessLog(logger, settings.requestLog)
+        accessLog = AccessLog(logger, responder.rules)
         self.now = now
     }
 
     /// What is known of a connection before its first byte.
     func connection(from address: SocketAddress?, number: Int) -> RequestHead.Connection {
         let peer = address?.ipAddress.flatMap(IPAddress.init)
-        let proxies = responder.rules.value.proxies
-        let isProxy = peer.map(proxies.trust) ?? (settings.unixSocket != nil)
         return RequestHead.Connection(
             peer: peer,
-            proxies: isProxy ? proxies : nil,
+            isFromHere: settings.unixSocket != nil,
+            responder.rules.value,
             cookies: settings.cookies,
             name: settings.requestIDPrefix + "\(number)"
         )

@@ -1,5 +1,4 @@
 import Glibc
-import Metrics
 import NIOCore
 
 /// Writes to a channel and drops it when the peer takes nothing for too long.
@@ -8,8 +7,8 @@ import NIOCore
 final class WatchedWriter {
     /// Bytes the system has not taken yet.
     private(set) var inFlightBytes = 0
-    /// Counts channels that were dropped because their peer took nothing.
-    var givenUp: Counter?
+    /// Told when the channel is dropped because its peer took nothing.
+    var givenUp: (() -> Void)?
 
     private let channel: any Channel
     private let milliseconds: Int
@@ -115,7 +114,7 @@ final class WatchedWriter {
         deadline.set(milliseconds: milliseconds) { [self] in
             // Less is left than before: the peer is slow but reads.
             if bytesLeft < leftAtLastLook { return watch() }
-            givenUp?.add()
+            givenUp?()
             channel.close(mode: .all, promise: nil)
         }
     }

@@ -73,6 +73,9 @@ final class SocketPerformer<Service: GraphQLService> {
     private let expiries: TokenExpiries
     private let limit: ExecutionLimit
 
+    /// Whose connection it is; nil for strangers.
+    var owner: String? { caller.flatMap(parts.service.socketGroup) }
+
     init(_ parts: ServerParts<Service>, _ session: any SocketSession, loop: any EventLoop, client: IPAddress?) {
         self.parts = parts
         self.session = session

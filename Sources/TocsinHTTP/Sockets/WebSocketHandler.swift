@@ -72,6 +72,9 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         queue.context = context
         queue.drained = { [self] in drained() }
         queue.exceeded = { [self] in exceeded() }
+        queue.wasCut = { [self] reason in
+            parts.accessLog.recordCut(of: id, because: reason, user: performer.owner, address: address)
+        }
         queue.stored = { [performer] in performer.stored }
         queue.holder = { [performer] in performer.holder }
         performer.letIn = { [self] in
@@ -91,7 +94,7 @@ final class WebSocketHandler<Service: GraphQLService>: ChannelInboundHandler {
         parts.accessLog.recordEnd(
             ofSocket: id,
             isStrangers: performer.caller == nil,
-            user: performer.caller.flatMap(parts.service.socketGroup),
+            user: performer.owner,
             code: closeCode,
             address: address
         )

@@ -10,6 +10,10 @@ final class EventStream<Service: GraphQLService> {
     private let performer: SocketPerformer<Service>
     private let queue: OutboundQueue
     private let isChunked: Bool
+    /// The request's.
+    private let id: String
+    private let address: String?
+    private let accessLog: AccessLog
     private var ended: (() -> Void)?
     /// The peer does not read: only the goodbye is appended, whatever waits.
     private var isGivingUp = false
@@ -20,15 +24,16 @@ final class EventStream<Service: GraphQLService> {
         _ parts: ServerParts<Service>,
         _ writer: WatchedWriter,
         loop: any EventLoop,
-        client: IPAddress?,
-        isChunked: Bool
+        for request: IncomingRequest
     ) {
+        (id, address) = (request.id, request.credentials.remoteAddress)
+        (accessLog, isChunked) = (parts.accessLog, !request.head.isHTTP10)
         let session = EventStreamSession(
             opening.content,
             lastEventID: opening.lastEventID,
             limits: parts.settings.session
         )
-        performer = SocketPerformer(parts, session, loop: loop, client: client)
+        performer = SocketPerformer(parts, session, loop: loop, client: request.clientAddress)
         queue = OutboundQueue(
             writer,
             isChunked ? .chunks : .plain,
@@ -36,7 +41,6 @@ final class EventStream<Service: GraphQLService> {
             parts.budget,
             settings: parts.settings
         )
-        self.isChunked = isChunked
     }
 
     /// Whether the caller may have one more stream.
@@ -50,6 +54,9 @@ final class EventStream<Service: GraphQLService> {
         queue.context = context
         queue.drained = { [performer] in performer.allWritten() }
         queue.exceeded = { [self] in exceeded() }
+        queue.wasCut = { [performer, accessLog, id, address] reason in
+            accessLog.recordCut(of: id, because: reason, user: performer.owner, address: address)
+        }
         queue.stored = { [performer] in performer.stored }
         queue.holder = { [performer] in performer.holder }
         var head = head

@@ -10,14 +10,7 @@ extension HTTPConnectionHandler {
         let response = opening.response
         let traits = traits(of: request, response)
         guard request.method != .head else { return answer(request, with: response) }
-        let stream = EventStream(
-            opening,
-            parts,
-            writer,
-            loop: context.eventLoop,
-            client: request.clientAddress,
-            isChunked: !request.head.isHTTP10
-        )
+        let stream = EventStream(opening, parts, writer, loop: context.eventLoop, for: request)
         guard stream.admit(opening.caller) else {
             let message = "You have too many event streams and sockets open. Close one first."
             return answer(request, with: OutgoingResponse(HTTPRefusal(.tooManyRequests, message, .limit)))

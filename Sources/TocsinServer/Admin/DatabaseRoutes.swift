@@ -2,6 +2,7 @@ import GraphQLTransport
 import HTTPTypes
 import JSON
 import Logging
+import Metrics
 import Synchronization
 import TocsinCore
 import TocsinHTTP
@@ -42,6 +43,7 @@ struct BackupRoute: AdminRoute {
     let access = AdminAccess.operators
     let database: DatabaseAddress
     let backups: RunningBackup
+    let time: any TimeSource
     let logger: Logger
 
     func answer(_ request: IncomingRequest) async -> OutgoingResponse {
@@ -77,6 +79,7 @@ struct BackupRoute: AdminRoute {
         }
         let seconds = (ContinuousClock.now - start) / .seconds(1)
         let bytes = SystemFile.size(of: file) ?? 0
+        backups.made(bytes: bytes, at: time.now())
         logger.notice(
             "a backup was made",
             metadata: ["event": "backup_made", "file": "\(file)", "bytes": .stringConvertible(bytes)]
@@ -102,15 +105,36 @@ struct BackupRoute: AdminRoute {
     }
 }
 
-/// Lets one backup at a time be made, and none once the server stops.
-final class RunningBackup: Sendable {
+/// Lets one backup at a time be made, and none once the server stops; counts those that were made.
+final class RunningBackup: MetricSource {
     private let running = Atomic(false)
     private let stopped = Atomic(false)
+    private let bytes = Counter()
+    /// Unix milliseconds; 0: never.
+    private let madeAt = Gauge()
 
     /// Whether a backup may begin.
     func begin() -> Bool { !isStopped && !running.exchange(true, ordering: .acquiringAndReleasing) }
 
     func end() { running.store(false, ordering: .releasing) }
+
+    /// One was made, of so many bytes.
+    func made(bytes count: Int, at now: Timestamp) {
+        bytes.add(count)
+        madeAt.set(Int(now.milliseconds))
+    }
+
+    var families: [MetricFamily] {
+        let milliseconds = madeAt.value
+        return [
+            .gauge(
+                "tocsin_backup_last_success_timestamp_seconds",
+                "When `tocsin admin backup` last made a copy; absent before it has",
+                milliseconds > 0 ? Double(milliseconds) / 1000 : nil
+            ),
+            .counter("tocsin_backup_bytes_total", "Bytes of the copies that `tocsin admin backup` made", bytes),
+        ]
+    }
 
     /// The one that runs ends, and leaves nothing behind.
     func stop() { stopped.store(true, ordering: .relaxed) }

@@ -12,14 +12,6 @@ struct SettingsRoute: AdminRoute {
     let reloader: Reloader
 
     func answer(_ request: IncomingRequest) async -> OutgoingResponse {
-        // Values as they are in force; where they came from, as it was at the start.
-        guard case .object(var settings) = SettingsReport.json(origins), case .object(let present) = reloader.report
-        else { return AdminAnswer.json([:]) }
-        for setting in present {
-            guard case .object(var members)? = settings[setting.key] else { continue }
-            for name in ["value", "pendingRestart"] { members[name] = setting.value[name] }
-            settings[setting.key] = .object(members)
-        }
-        return AdminAnswer.json(.object(settings))
+        AdminAnswer.json(SettingsReport.json(origins, of: reloader))
     }
 }

@@ -31,7 +31,7 @@ struct PushPart: Sendable {
         categories = reading.categories
         loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         pulse = LoopPulse(loops.any())
-        process.metrics.loopLag.watch(loops.makeIterator(), as: "push")
+        process.metrics.loopLag.add([pulse], as: "push")
         do {
             var transportSettings = HTTP2Settings(authorityPath: settings.push.caPath)
             transportSettings.maximumConnections = settings.push.connections

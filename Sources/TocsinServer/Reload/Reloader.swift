@@ -1,4 +1,3 @@
-package import JSON
 import Logging
 package import Metrics
 import Synchronization
@@ -39,6 +38,9 @@ package final class Reloader: Sendable {
 
     /// How many reloads there were.
     package var counts: ReloadCounts { state.withLock { $0.counts } }
+
+    /// The settings as they hold now.
+    package var settings: Settings { state.withLock { $0.settings } }
 
     /// Settings that were changed since the start and need a restart, as the last reload saw it.
     package var pending: [String] { state.withLock { $0.pending } }
@@ -117,28 +119,6 @@ extension Reloader: MetricSource {
             MetricSample(labels: metricLabel("result", result.rawValue), .integer(counts[result]))
         }
         return [MetricFamily(.counter, "tocsin_reloads_total", "Reloads, by what came of them", samples)]
-    }
-}
-
-extension Reloader {
-    /// Every setting as it is in force, secrets masked: `value`, `reloads`, and `pendingRestart`
-    /// where another value waits for a restart.
-    package var report: JSONValue {
-        let (settings, pending) = state.withLock { ($0.settings, Set($0.pending)) }
-        return .object(
-            JSONObject(
-                SettingTable.all.map { definition in
-                    (
-                        definition.key,
-                        [
-                            "value": definition.text(settings).map { .string($0) } ?? .null,
-                            "reloads": .bool(definition.reloads),
-                            "pendingRestart": .bool(pending.contains(definition.key)),
-                        ]
-                    )
-                }
-            )
-        )
     }
 }
 

@@ -140,7 +140,7 @@ package enum SettingTable {
             return nil
         } text: {
             $0.server.logRequests.description
-        },
+        }.reloading(),
         .flag(
             "log-deliveries",
             \.server.logsDeliveries,

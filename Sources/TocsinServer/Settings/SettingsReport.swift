@@ -30,18 +30,26 @@ package enum SettingsReport {
     }
 
     /// An object by key, each with `value` (null: not set), `origin`, `variable` and `reloads`.
-    package static func json(_ origins: [SettingOrigin]) -> JSONValue {
-        .object(
+    ///
+    /// Of a running server values are those that hold now, and `pendingRestart` says whether
+    /// another waits for a restart; origins are those of the start.
+    package static func json(_ origins: [SettingOrigin], of reloader: Reloader? = nil) -> JSONValue {
+        let (settings, pending) = (reloader?.settings, Set(reloader?.pending ?? []))
+        let definitions = Dictionary(uniqueKeysWithValues: SettingTable.all.map { ($0.key, $0) })
+        return .object(
             JSONObject(
                 origins.map { entry in
-                    (
-                        entry.key,
-                        [
-                            "value": entry.value.map { .string($0) } ?? .null, "origin": .string(entry.origin),
-                            "variable": entry.variable.isEmpty ? .null : .string(entry.variable),
-                            "reloads": .bool(entry.reloads),
-                        ]
-                    )
+                    var value = entry.value
+                    if let settings, let definition = definitions[entry.key] { value = definition.text(settings) }
+                    var members: JSONObject = [
+                        "value": value.map { .string($0) } ?? .null, "origin": .string(entry.origin),
+                        "variable": entry.variable.isEmpty ? .null : .string(entry.variable),
+                        "reloads": .bool(entry.reloads),
+                    ]
+                    if reloader != nil, definitions[entry.key] != nil {
+                        members["pendingRestart"] = .bool(pending.contains(entry.key))
+                    }
+                    return (entry.key, .object(members))
                 }
             )
         )

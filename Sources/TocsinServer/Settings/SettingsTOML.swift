@@ -33,7 +33,7 @@ enum SettingsTOML {
             lines += ["[\(table.list).\(key(member.key))]"] + plainLines(of: inner)
         }
         if isSecret {
-            let heading = "# This table holds a secret, which is not shown. Name a file of it in its place.\n"
+            let heading = "# This table holds a secret, which is not shown. Write it anew, or name a file of it.\n"
             return heading + lines.map { "# \($0)\n" }.joined()
         }
         return lines.map { $0 + "\n" }.joined()
@@ -42,6 +42,7 @@ enum SettingsTOML {
     private static func plainLines(of members: JSONObject) -> [String] {
         members.compactMap { member in
             guard let value = value(of: member.value) else { return nil }
+            if let address = address(member) { return "\(key(member.key)) = \(quoted(address.text))" }
             return "\(key(member.key)) = \(isSecret(member.key) ? quoted(Secret.mask) : value)"
         }
     }
@@ -60,7 +61,13 @@ enum SettingsTOML {
 
     private static func holdsSecret(_ value: JSONValue) -> Bool {
         guard case .object(let members) = value else { return false }
-        return members.contains { isSecret($0.key) || holdsSecret($0.value) }
+        return members.contains { isSecret($0.key) || holdsSecret($0.value) || address($0)?.isMasked == true }
+    }
+
+    /// The address of a webhook, which may be all that a receiver asks for.
+    private static func address(_ member: JSONObject.Element) -> ShownAddress? {
+        guard member.key.lowercased() == "url", case .string(let text) = member.value else { return nil }
+        return ShownAddress(text)
     }
 
     private static func isSecret(_ key: String) -> Bool {

@@ -16,9 +16,7 @@ extension AuthPaths {
         let query = Self.query(request)
         let wanted = query?.first { $0.name == "return" }?.value
         let id = query?.first { $0.name == "provider" }?.value
-        if let wanted, wanted != "/", ReturnPath.checked(wanted) == "/" {
-            signIn.note(SignInRefusal(reason: "return_refused", sentence: "A sign-in was to end on another site."))
-        }
+        note(returnTo: wanted)
         guard let provider = id.map({ providers.signIns[$0] }) ?? providers.signIns.all.first else { return nobody() }
         do throws(OIDCRefusal) {
             let beginning = try await provider.begin(returnTo: wanted)
@@ -28,10 +26,19 @@ extension AuthPaths {
         }
     }
 
+    /// Tells log and audit of a path that leads elsewhere, which is not gone.
+    func note(returnTo path: String?) {
+        guard let path, path != "/", ReturnPath.checked(path) == "/" else { return }
+        signIn.note(SignInRefusal(reason: "return_refused", sentence: "A sign-in was to end on another site."))
+    }
+
     /// Takes the browser back from a provider.
     func callback(_ request: IncomingRequest) async -> OutgoingResponse {
         guard let providers = signIn.providers else { return nobody() }
-        guard let query = Self.query(request) else { return page(.badRequest, "callback_malformed", nil, []) }
+        guard let query = Self.query(request) else {
+            signIn.note(SignInRefusal(reason: "callback_malformed"))
+            return page(.badRequest, "callback_malformed", nil, [])
+        }
         var used: [(name: String, value: String)] = []
         do throws(OIDCRefusal) {
             let parameters = try CallbackParameters(query)

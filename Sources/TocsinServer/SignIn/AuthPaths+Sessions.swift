@@ -114,6 +114,7 @@ extension AuthPaths {
         guard let provided = signIn.providers?.signIns[provider] else {
             throw AuthFault(AuthAnswer.error(.badRequest, .badRequest, "The session's provider is no longer set."))
         }
+        note(returnTo: path)
         do throws(OIDCRefusal) {
             let beginning = try await provided.begin(returnTo: path, elevating: user)
             return AuthAnswer.json(["location": .string(beginning.location)], loginCookies(beginning, request))

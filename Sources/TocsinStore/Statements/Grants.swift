@@ -8,7 +8,10 @@ private enum SQL {
     static let ofTopic = select + " WHERE topic_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     static let count = "SELECT count(*) FROM topic_grants WHERE topic_id = $1"
     static func ofSubject(_ dialect: Dialect) -> String {
-        "\(select) WHERE subject = $1 AND (expires_at IS NULL OR expires_at > \(dialect.moment)) ORDER BY topic_id LIMIT $2"
+        """
+        \(select) WHERE subject = $1 AND topic_id > $2 AND (expires_at IS NULL OR expires_at > \(dialect.moment))
+            ORDER BY topic_id LIMIT $3
+        """
     }
     static func roles(_ topics: String, _ subjects: String, _ dialect: Dialect) -> String {
         """
@@ -94,8 +97,8 @@ extension SQLReading {
         try connection.first(SQL.count, [.text(topic.text)]) { Int($0.int(0)) } ?? 0
     }
 
-    func grants(of subject: GrantSubject, limit: Int) throws(StoreError) -> [TopicGrant] {
-        let bindings = [SQLValue.text(subject.text), .int(Int64(limit))]
+    func grants(of subject: GrantSubject, after topic: TopicID?, limit: Int) throws(StoreError) -> [TopicGrant] {
+        let bindings = [SQLValue.text(subject.text), .text(topic?.text ?? ""), .int(Int64(limit))]
         return try connection.all(SQL.ofSubject(session.dialect), bindings, TopicGrant.init)
     }
 

@@ -67,7 +67,7 @@ struct ConnectionFaultTests {
                 try await FaultScene.run(on: PostgresServer(url: url), direct: { server }) { scene in
                     for proxy in [first, second] { proxy.stall() }
                     try await scene.untilAway()
-                    try await eventually("the node says that both are silent", withinSeconds: 120) {
+                    try await eventually("the node says that both are silent") {
                         let reason = try await scene.cluster.report(0)["connection"]?["reason"]?.stringValue
                         return reason?.contains("2 of its 2 servers did not answer in time") ?? false
                     }
@@ -111,13 +111,13 @@ struct ConnectionFaultTests {
             let proxied = PostgresServer(url: proxy.url)
             try await FaultScene.run(on: proxied, direct: { server }, props: props) { scene in
                 proxy.cut(at: word, oneIn: 5, afterServer: afterServer)
-                try await eventually("30 commits are cut", withinSeconds: 120) { proxy.cuts >= 30 }
+                try await eventually("30 commits are cut") { proxy.cuts >= 30 }
                 proxy.accept()
                 // Where nobody can be asked what became of it, the answer says so.
                 guard afterServer else { return }
                 proxy.cut(at: word, afterServer: true, thenRefuses: true)
                 let unknown = scene.load.unknownCount
-                try await eventually("somebody is told that the outcome is unknown", withinSeconds: 120) {
+                try await eventually("somebody is told that the outcome is unknown") {
                     scene.load.unknownCount > unknown
                 }
                 proxy.accept()

@@ -40,8 +40,9 @@ struct FaultScene {
         props: Props = Props(),
         _ fault: (FaultScene) async throws -> Void
     ) async throws {
-        try await Cluster.run(count, on: server, environment: props.environment, simulator: props.simulator) {
-            cluster in
+        // Publishers whose database is away must be told so, and try again.
+        let environment = ["TOCSIN_EXECUTION_SECONDS": "5"].merging(props.environment) { $1 }
+        try await Cluster.run(count, on: server, environment: environment, simulator: props.simulator) { cluster in
             let token = try await cluster.addUser("ada")
             for phone in props.phones { try await PushScene.register(phone, try cluster.client(0, token)) }
             let topicID = try await cluster.client(0, token).makeTopic(named: "calls")
@@ -82,7 +83,7 @@ struct FaultScene {
     /// Waits until so many more were not answered.
     func untilRefused(_ count: Int) async throws {
         let mark = load.refusedCount + load.unknownCount + count
-        try await eventually("\(count) more messages are refused", withinSeconds: 120) {
+        try await eventually("\(count) more messages are refused") {
             load.refusedCount + load.unknownCount >= mark
         }
     }
@@ -90,7 +91,7 @@ struct FaultScene {
     /// Waits until all nodes say that they are ready.
     func untilReady() async throws {
         for node in cluster.nodes.indices where cluster.isRunning(node) {
-            try await eventually("node \(node) is ready", withinSeconds: 120) {
+            try await eventually("node \(node) is ready") {
                 let report = try? await cluster.report(node)
                 return report?["status"] == "ok"
             }
@@ -117,11 +118,11 @@ extension FaultScene {
     /// Waits until writes are refused as at a database that only reads, and checks that reads go on
     /// and that the node says so.
     func expectReadOnly() async throws {
-        try await eventually("publishers are told that the database is read-only", withinSeconds: 120) {
+        try await eventually("publishers are told that the database is read-only") {
             guard case .refused(let words)? = load.sent.last?.outcome else { return false }
             return words.contains("the database is read-only") && words.contains("UNAVAILABLE")
         }
-        try await eventually("the node is ready and says that writes are refused", withinSeconds: 120) {
+        try await eventually("the node is ready and says that writes are refused") {
             let report = try await cluster.report(0)
             return report["status"] == "ok" && report["writes"]?["refused"] == "the database is read-only"
         }
@@ -205,7 +206,7 @@ extension FaultScene {
 
     private func expectFollowed(_ followers: [Follower], _ last: Int, mayLoseSeen: Bool) async throws {
         for follower in followers {
-            try await eventually("\(last) messages are heard", withinSeconds: 120) {
+            try await eventually("\(last) messages are heard") {
                 if mayLoseSeen, follower.failure?.code == .badCursor { return true }
                 if let failure = follower.failure { throw failure }
                 return follower.messages.count >= last

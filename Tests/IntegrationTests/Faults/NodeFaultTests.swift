@@ -32,7 +32,7 @@ struct NodeFaultTests {
             )
             try await scene.untilAnswered(20)
             let goal = scene.load.lastNumber
-            try await eventually("the subscriber has heard what was published meanwhile", withinSeconds: 120) {
+            try await eventually("the subscriber has heard what was published meanwhile") {
                 if let failure = second.failure { throw failure }
                 return (second.messages.last?.number ?? 0) >= goal
             }

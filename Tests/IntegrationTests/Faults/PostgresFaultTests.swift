@@ -32,7 +32,7 @@ struct PostgresFaultTests {
             try await FaultScene.run(on: instance.server) { scene in
                 try await instance.stop(.immediate)
                 // The time between attempts has reached its longest.
-                try await eventually("eight attempts have failed", withinSeconds: 120) {
+                try await eventually("eight attempts have failed") {
                     let trouble = try await scene.cluster.report(0)["connection"]
                     return (trouble?["failedAttempts"]?.intValue ?? 0) >= 12
                         && (trouble?["awayMilliseconds"]?.intValue ?? 0) > 10_000

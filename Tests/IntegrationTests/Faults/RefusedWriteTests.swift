@@ -75,7 +75,7 @@ struct RefusedWriteTests {
             try connection.run("BEGIN")
             try connection.run("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
             let words = "something else has locked what this write needs). Nothing was changed; try again"
-            try await eventually("publishers are told what is in the way", withinSeconds: 120) {
+            try await eventually("publishers are told what is in the way") {
                 let told = scene.load.sent.count {
                     guard case .refused(let told) = $0.outcome else { return false }
                     return told.contains(words) && told.contains("UNAVAILABLE")

@@ -3,7 +3,7 @@ import JSON
 import Testing
 import TocsinClient
 
-@Suite("Founding rows: the app kit", .timeLimit(.minutes(2)))
+@Suite("Founding rows: the app kit", .timeLimit(.minutes(5)))
 struct AppKitTests {
     private enum View: Equatable { case post(String), leaderboard, home }
 

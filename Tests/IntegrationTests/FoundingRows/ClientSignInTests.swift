@@ -18,7 +18,7 @@ struct ClientSignInTests {
 
     @Test("E3, E18: an app signs in, goes on with the session it kept, renews it on its socket, and signs out")
     func signIn() async throws {
-        try await Installation.run(prepare: { Installation.hashesSlowly($0) }) { installation in
+        try await Installation.run { installation in
             _ = try await BrowserScene.setUp(installation, name: "root", password: Self.password)
             let kept = Kept()
             let wrong = await #expect(throws: ClientError.self) {

@@ -6,7 +6,7 @@ import TocsinCore
 import TocsinStore
 
 /// The three daily jobs of a home-task app, on the built server.
-@Suite("Founding rows B7 and B8: daily jobs", .timeLimit(.minutes(3)))
+@Suite("Founding rows B7 and B8: daily jobs", .timeLimit(.minutes(5)))
 struct DailyJobTests {
     @Test("B7, B8: the three hours of the environment make three daily events, and what was due at a kill comes once")
     func daily() async throws {
@@ -43,7 +43,7 @@ struct DailyJobTests {
             try await Self.expectHerAlone(installation, ada)
             let id = String(line.output.prefix { $0 != "\t" })
             try await installation.killAndRestartServer { try await Self.makeAllDue(installation) }
-            try await eventually("three events and a message", withinSeconds: 60) {
+            try await eventually("three events and a message") {
                 let told = receiver.requests("/tasks").compactMap { Self.job($0) }
                 let message = try await client.query(
                     "query($id: ID!) { getScheduledMessage(id: $id) { lastMessageId } }",

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-@Suite("Founding rows: proven devices", .timeLimit(.minutes(3)))
+@Suite("Founding rows: proven devices", .timeLimit(.minutes(5)))
 struct ProvenDeviceTests {
     private static let phone = PushScene.phone("c3")
     private static let wallet = "0x9d8A62f656a8d1615C1294fd71e9CFb3E4855A4F"

@@ -3,7 +3,7 @@ import JSON
 import Testing
 import TocsinClient
 
-@Suite("Founding row B13: single notifications, then a summary", .timeLimit(.minutes(3)))
+@Suite("Founding row B13: single notifications, then a summary", .timeLimit(.minutes(5)))
 struct QuietSummaryTests {
     @Test("B13: five messages of a quiet hour are pushed one by one when it ends, and six as one summary")
     func summary() async throws {
@@ -20,7 +20,7 @@ struct QuietSummaryTests {
                 #expect(held.first?["reason"] == "QUIET_HOURS")
                 _ = try await scene.client.mutate("mutation { doNotDisturb(minutes: 0) { doNotDisturbUntil } }")
                 for id in ids { try await scene.untilStatuses(id, ["ACCEPTED": 1]) }
-                try await eventually("\(expected) pushes have come", withinSeconds: 60) {
+                try await eventually("\(expected) pushes have come") {
                     try await installation.simulator?.pushes().count == before + expected
                 }
             }

@@ -20,7 +20,7 @@ struct TokenManagementTests {
             let follower = Follower(client, topicID: topicID)
             try await follower.untilLive()
             _ = try await client.publish(topic: .id(topicID), title: "one")
-            try await eventually("the first token ends", withinSeconds: 60) {
+            try await eventually("the first token ends") {
                 try await installation.http("/graphql", token: short, ["--json", #"{"query":"{ me { username } }"}"#])
                     .status == 401
             }

@@ -137,7 +137,7 @@ struct AccessScene {
     func until(_ messageID: String, _ expected: [String: String]) async throws {
         var seen: [String: String] = [:]
         do {
-            try await eventually("the outcomes are \(expected)", withinSeconds: 90) {
+            try await eventually("the outcomes are \(expected)") {
                 seen = try await outcomes(messageID)
                 return seen == expected
             }
@@ -149,7 +149,7 @@ struct AccessScene {
     /// Publishes again and again until the outcomes are these: for what
     /// becomes known behind a request.
     func untilNew(_ expected: [String: String]) async throws {
-        try await eventually("messages have the outcomes \(expected)", withinSeconds: 90) {
+        try await eventually("messages have the outcomes \(expected)") {
             let message = try await publish("again")
             try await eventually("it is settled") {
                 let outcomes = try await outcomes(message)

@@ -113,7 +113,7 @@ final class ChildProcess: Sendable {
 
     /// Waits for the end.
     @discardableResult
-    func untilExit(withinSeconds seconds: Double = 60) async throws -> Int32 {
+    func untilExit(withinSeconds seconds: Double = Patience.seconds) async throws -> Int32 {
         do {
             return try await eventually("process \(processID) ends", withinSeconds: seconds) { status }
         } catch {

@@ -25,12 +25,6 @@ final class Installation {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 
-    /// Lets operations wait for passwords' hashes, which come last on a machine that runs all
-    /// tests.
-    static func hashesSlowly(_ installation: Installation) {
-        installation.environment["TOCSIN_EXECUTION_SECONDS"] = "60"
-    }
-
     /// Runs the body with a fresh simulator and server, which are ended
     /// afterwards whatever happens.
     ///
@@ -109,7 +103,7 @@ final class Installation {
     func stopServer() async throws -> Int32 {
         guard let process = server?.process else { throw HarnessFailure("There is no server to stop.") }
         process.signal(SIGTERM)
-        return try await process.untilExit(withinSeconds: 15)
+        return try await process.untilExit()
     }
 
     /// Stops the server as an operator would and starts it again on its data and port.
@@ -153,7 +147,7 @@ final class Installation {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "60", "--header", "Authorization: Bearer \(token)",
+                "--silent", "--show-error", "--max-time", Patience.ofCurl, "--header", "Authorization: Bearer \(token)",
                 "--header", "Content-Type: application/json", "--header", "Accept: application/graphql-response+json",
                 "--data-binary", body.serializedString(), "\(address)/graphql",
             ],
@@ -169,7 +163,7 @@ final class Installation {
         let credentials = token.map { ["--header", "Authorization: Bearer \($0)"] } ?? []
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
-            ["--silent", "--show-error", "--max-time", "60", "--include"] + credentials + arguments
+            ["--silent", "--show-error", "--max-time", Patience.ofCurl, "--include"] + credentials + arguments
                 + [address + path],
             environment: TestBinary.environment,
             folder: folder
@@ -198,8 +192,7 @@ final class Installation {
     func makeClient(token: String) throws -> TocsinClient {
         var settings = ClientSettings()
         settings.certificateAuthorityFile = isEncrypted ? authorityFile : nil
-        settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
-        settings.overloadSpread = .milliseconds(200)
+        settings.isPatientButQuick()
         return try TocsinClient(url: address, token: token, settings: settings)
     }
 

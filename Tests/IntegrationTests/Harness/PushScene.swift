@@ -51,7 +51,7 @@ struct PushScene {
     func untilStatuses(_ messageID: String, _ expected: [String: Int]) async throws {
         var seen: [String: Int] = [:]
         do {
-            try await eventually("the deliveries are \(expected)", withinSeconds: 90) {
+            try await eventually("the deliveries are \(expected)") {
                 seen = try await statuses(messageID)
                 return seen == expected
             }

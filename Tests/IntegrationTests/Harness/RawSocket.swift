@@ -68,7 +68,7 @@ final class RawSocket {
     }
 
     /// The next message or the close; control frames besides are passed over.
-    func next(withinSeconds seconds: Double = 60) async throws -> Event {
+    func next(withinSeconds seconds: Double = Patience.seconds) async throws -> Event {
         try await eventually("the socket says something", withinSeconds: seconds) { try look() }
     }
 
@@ -89,7 +89,7 @@ final class RawSocket {
     }
 
     /// Reads until the close and gives its code; messages on the way are passed over.
-    func untilClosed(withinSeconds seconds: Double = 60) async throws -> Int {
+    func untilClosed(withinSeconds seconds: Double = Patience.seconds) async throws -> Int {
         while true {
             switch try await next(withinSeconds: seconds) {
             case .message: continue

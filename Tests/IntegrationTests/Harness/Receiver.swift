@@ -52,7 +52,7 @@ final class Receiver: Sendable {
 
     private static func serve(_ connection: Int32, _ log: Log, _ answer: (String, Int) -> Int?) {
         defer { close(connection) }
-        var limit = timeval(tv_sec: 30, tv_usec: 0)
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         guard let request = read(from: connection) else { return }
         let earlier = log.requests.withLock { requests in

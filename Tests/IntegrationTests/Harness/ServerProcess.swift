@@ -8,6 +8,12 @@ struct ServerProcess {
 
     var port: Int { Int(address.split(separator: ":").last ?? "") ?? 0 }
 
+    /// What a test's server is told unless the test says otherwise.
+    ///
+    /// Most tests name what they make. An operation may wait its turn on a machine that runs all
+    /// tests, above all a password's hash, which comes last.
+    private static let usual = ["TOCSIN_CLIENT_IDS": "any", "TOCSIN_EXECUTION_SECONDS": "\(Int(Patience.seconds))"]
+
     /// Starts the server and waits until it is ready.
     init(
         folder: String,
@@ -23,10 +29,7 @@ struct ServerProcess {
                 "serve", "--host", "127.0.0.1", "--port", "\(port)", "--data-dir", folder + "/data", "--ready-file",
                 readyFile,
             ] + options,
-            // Most tests name what they make; those about ids say otherwise.
-            environment: TestBinary.environment.merging(["TOCSIN_CLIENT_IDS": "any"]) { $1 }.merging(environment) {
-                $1
-            },
+            environment: TestBinary.environment.merging(Self.usual) { $1 }.merging(environment) { $1 },
             folder: folder,
             errorDescriptor: errorDescriptor
         )

@@ -34,7 +34,7 @@ struct SimulatorProcess {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "60", "--request", "POST",
+                "--silent", "--show-error", "--max-time", Patience.ofCurl, "--request", "POST",
                 "\(control)/_subscribe" + (script.map { "?script=\($0)" } ?? ""),
             ],
             environment: TestBinary.environment,
@@ -60,7 +60,7 @@ struct SimulatorProcess {
     private func ask(_ path: String, _ arguments: [String]) async throws -> JSONValue {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
-            ["--silent", "--show-error", "--max-time", "60"] + arguments + ["\(control)\(path)"],
+            ["--silent", "--show-error", "--max-time", Patience.ofCurl] + arguments + ["\(control)\(path)"],
             environment: TestBinary.environment,
             folder: folder
         )

@@ -85,14 +85,14 @@ final class Cluster {
     /// A client of one node that comes back quickly.
     func client(_ number: Int, _ token: String) throws -> TocsinClient {
         var settings = ClientSettings()
-        settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
-        settings.overloadSpread = .milliseconds(200)
+        settings.isPatientButQuick()
         return try TocsinClient(url: nodes[number]?.address ?? "", token: token, settings: settings)
     }
 
     /// A client of one node that sends each request once.
     func impatientClient(_ number: Int, _ token: String) throws -> TocsinClient {
         var settings = ClientSettings()
+        settings.isPatientButQuick()
         settings.maximumAttempts = 1
         return try TocsinClient(url: nodes[number]?.address ?? "", token: token, settings: settings)
     }
@@ -122,7 +122,7 @@ final class Cluster {
     func report(_ number: Int) async throws -> JSONValue {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
-            ["--silent", "--show-error", "--max-time", "60", (nodes[number]?.address ?? "") + "/readyz"],
+            ["--silent", "--show-error", "--max-time", Patience.ofCurl, (nodes[number]?.address ?? "") + "/readyz"],
             environment: TestBinary.environment,
             folder: folder
         )

@@ -20,7 +20,7 @@ struct NodePushTests {
     private func untilOutcomes(_ messageID: String, _ expected: [String], _ client: TocsinClient) async throws {
         var seen: [String] = []
         do {
-            try await eventually("the deliveries are \(expected)", withinSeconds: 120) {
+            try await eventually("the deliveries are \(expected)") {
                 seen = try await outcomes(messageID, client)
                 return seen == expected
             }
@@ -42,7 +42,7 @@ struct NodePushTests {
             // Whoever claims the pushes waits for an access token.
             cluster.simulator.process.signal(SIGSTOP)
             let message = try await clients[0].publish(topic: .id(topicID), title: "claimed").id
-            try await eventually("a node has the three pushes in hand", withinSeconds: 120) {
+            try await eventually("a node has the three pushes in hand") {
                 try inHand(cluster) == 3
             }
             for (client, phone) in zip(clients, phones) { _ = try await client.unregisterPushToken(phone) }
@@ -81,7 +81,7 @@ struct NodePushTests {
             // Whoever claims the push waits for an access token.
             cluster.simulator.process.signal(SIGSTOP)
             let message = try await send("claimed")
-            try await eventually("a node has the push in hand", withinSeconds: 120) { try inHand(cluster) == 1 }
+            try await eventually("a node has the push in hand") { try inHand(cluster) == 1 }
             try await cluster.administer(["user", "disable", "ada"])
             // A node sends its sockets away after all else in it has heard.
             for listener in listeners { try await listener.untilEnded() }

@@ -29,7 +29,7 @@ struct NodesTests {
     /// Waits until each follower has heard so many, and checks that it has them in order and once.
     private func expectAll(_ followers: [Follower], _ count: Int) async throws {
         for follower in followers {
-            try await eventually("\(count) messages are heard", withinSeconds: 120) {
+            try await eventually("\(count) messages are heard") {
                 if let failure = follower.failure { throw failure }
                 return follower.messages.count >= count
             }
@@ -97,12 +97,12 @@ struct NodesTests {
                 "mutation($id: ID!) { updateTopic(input: {id: $id, name: \"second name\", _version: 1}) { id } }",
                 variables: ["id": .string(topicID)]
             )
-            guard case .message(let event) = try await socket.next(withinSeconds: 60) else {
+            guard case .message(let event) = try await socket.next() else {
                 throw HarnessFailure("The socket has ended.")
             }
             #expect(event["payload"]?["data"]?["onUpdateTopic"]?["name"] == "second name")
             try await cluster.administer(["user", "disable", "ada"])
-            #expect(try await socket.untilClosed(withinSeconds: 60) == 4403)
+            #expect(try await socket.untilClosed() == 4403)
         }
     }
 

@@ -21,7 +21,7 @@ struct PoolerTests {
     func restarted() async throws {
         try await PgBouncerProcess.run(before: try #require(PostgresServer.named)) { bouncer, server in
             try await FaultScene.run(2, on: server, props: Self.props) { scene in
-                try await eventually("the node says that notifications do not come through", withinSeconds: 120) {
+                try await eventually("the node says that notifications do not come through") {
                     let words = try await scene.cluster.report(0)["node"]?["doorbell"]?.stringValue
                     return words?.contains("notifications do not come through") ?? false
                 }

@@ -17,7 +17,7 @@ struct AdminListenerTests {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "60", "--include", "--unix-socket",
+                "--silent", "--show-error", "--max-time", Patience.ofCurl, "--include", "--unix-socket",
                 socket ?? Self.socket(installation),
             ] + arguments + ["http://admin" + path],
             environment: TestBinary.environment,
@@ -134,7 +134,7 @@ struct AdminListenerTests {
             }
             #expect(try await socket.untilClosed() == 1001)
             #expect(try await other.untilClosed() == 1001)
-            #expect(try await installation.server?.process.untilExit(withinSeconds: 15) == 0)
+            #expect(try await installation.server?.process.untilExit() == 0)
             #expect(!FileManager.default.fileExists(atPath: Self.socket(installation)))
             let nobody = try await installation.attempt(["admin", "state"])
             #expect(nobody.status == 1 && nobody.errors.contains("No server runs here"), "\(nobody)")
@@ -162,7 +162,7 @@ struct AdminListenerTests {
                 return ready.status == 503 && ready.header("connection") == "close"
             }
             #expect(try await installation.http("/livez").status == 200)
-            #expect(try await installation.server?.process.untilExit(withinSeconds: 15) == 0)
+            #expect(try await installation.server?.process.untilExit() == 0)
         }
     }
 
@@ -179,7 +179,7 @@ struct AdminListenerTests {
             func ask(_ path: String, _ fields: [String] = []) async throws -> Int {
                 let result = try await ChildProcess.run(
                     "/usr/bin/curl",
-                    ["--silent", "--show-error", "--include", "--max-time", "60"]
+                    ["--silent", "--show-error", "--include", "--max-time", Patience.ofCurl]
                         + fields.flatMap { ["--header", $0] } + ["http://\(address)\(path)"],
                     environment: TestBinary.environment,
                     folder: installation.folder

@@ -61,7 +61,7 @@ final class Balancer: Sendable {
     private static func saysReady(_ port: Int) -> Bool {
         guard let descriptor = connected(port) else { return false }
         defer { Glibc.close(descriptor) }
-        var time = timeval(tv_sec: 2, tv_usec: 0)
+        var time = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         let request = Array("GET /readyz HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n".utf8)
         guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else { return false }

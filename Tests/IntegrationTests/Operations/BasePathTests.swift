@@ -12,7 +12,6 @@ struct BasePathTests {
                 "--base-path", "/tocsin", "--host", "unix:\(installation.folder)/front.sock", "--socket-mode", "600",
             ]
             installation.environment["TOCSIN_PUBLIC_URL"] = "https://push.example.com"
-            Installation.hashesSlowly(installation)
         }
         try await Installation.run(prepare: prepare) { installation in
             let socket = installation.folder + "/front.sock"
@@ -22,7 +21,7 @@ struct BasePathTests {
             func ask(_ path: String, _ arguments: [String] = []) async throws -> HTTPAnswer {
                 let result = try await ChildProcess.run(
                     "/usr/bin/curl",
-                    ["--silent", "--show-error", "--include", "--max-time", "60", "--unix-socket", socket]
+                    ["--silent", "--show-error", "--include", "--max-time", Patience.ofCurl, "--unix-socket", socket]
                         + arguments + ["http://push.example.com" + path],
                     environment: TestBinary.environment,
                     folder: installation.folder

@@ -15,7 +15,6 @@ struct LogTests {
         var secrets = PlantedSecrets()
         let receiver = try Receiver { _, _ in 500 }
         try await Installation.run(prepare: { installation in
-            Installation.hashesSlowly(installation)
             try Self.set(up: installation, receiver, &secrets)
         }) { installation in
             let ada = try await installation.addUser("ada")

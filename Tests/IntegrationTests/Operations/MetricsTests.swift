@@ -102,7 +102,7 @@ struct MetricsTests {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
             [
-                "--silent", "--show-error", "--max-time", "60", "--include", "--header",
+                "--silent", "--show-error", "--max-time", Patience.ofCurl, "--include", "--header",
                 "Authorization: Bearer \(token)",
                 (node?.address ?? "") + "/metrics",
             ],

@@ -35,7 +35,7 @@ struct ReloadTests {
                 allowed-origins = ["https://a.example"]
                 routes = "\(folder)/routes.json"
                 categories = "\(folder)/categories.json"
-                execution-seconds = 7
+                socket-lifetime-seconds = 7000
 
                 """
             try Self.write(settings, installation)
@@ -48,7 +48,7 @@ struct ReloadTests {
             #expect(categories.serializedString().contains("MINE"), "\(categories)")
             try await eventually("requests are logged now") { installation.log.contains(#""level":"info""#) }
             let waiting = installation.logLines.filter { $0["message"] == "a changed setting needs a restart" }
-            #expect(waiting.map { $0["setting"] } == ["execution-seconds"], "\(waiting)")
+            #expect(waiting.map { $0["setting"] } == ["socket-lifetime-seconds"], "\(waiting)")
 
             try Self.write(settings + "rate-per-second = 0.001\nrate-burst = 1\n", installation)
             try await Self.hangUp(installation, until: ReloadSite.applied)

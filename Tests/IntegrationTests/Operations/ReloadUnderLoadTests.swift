@@ -81,6 +81,7 @@ private final class Load: Sendable {
     private static func client(_ address: String, _ token: String, _ file: String) throws -> TocsinClient {
         var settings = ClientSettings()
         settings.certificateAuthorityFile = file
+        settings.isPatientButQuick()
         return try TocsinClient(url: address, token: token, settings: settings)
     }
 

@@ -57,10 +57,8 @@ struct RollingRestartTests {
 
     private static func client(_ balancer: Balancer, _ token: String) throws -> TocsinClient {
         var settings = ClientSettings()
+        settings.isPatientButQuick()
         settings.maximumAttempts = 2
-        settings.requestTimeout = .seconds(30)
-        settings.feedPauses = Backoff(first: .milliseconds(20), longest: .milliseconds(200))
-        settings.overloadSpread = .milliseconds(200)
         return try TocsinClient(url: "http://127.0.0.1:\(balancer.port)", token: token, settings: settings)
     }
 

@@ -37,13 +37,13 @@ struct ServiceManagerTests {
 
             first.signal(SIGTERM)
             _ = try await manager.note("STOPPING=1", of: first)
-            #expect(try await first.untilExit(withinSeconds: 30) == 0)
+            #expect(try await first.untilExit() == 0)
             let waiting = try RawConnection(port: manager.port)
             try waiting.send("GET /healthz HTTP/1.1\r\nHost: tocsin\r\nConnection: close\r\n\r\n")
             let second = try manager.start(folder: folder)
             #expect(try await waiting.untilEnd().hasPrefix("HTTP/1.1 200"), "\(second.errors)")
             second.signal(SIGTERM)
-            #expect(try await second.untilExit(withinSeconds: 30) == 0)
+            #expect(try await second.untilExit() == 0)
         }
     }
 

@@ -27,7 +27,8 @@ struct GrantingScene {
 
 extension RawSocket {
     /// Everything that the first subscription says until a condition holds.
-    func messages(withinSeconds seconds: Double = 60, until isEnough: ([JSONValue]) -> Bool) async throws -> [JSONValue]
+    func messages(withinSeconds seconds: Double = Patience.seconds, until isEnough: ([JSONValue]) -> Bool) async throws
+        -> [JSONValue]
     {
         var messages: [JSONValue] = []
         while !isEnough(messages) {

@@ -31,7 +31,7 @@ struct PasswordSignInTests {
 
     @Test("E7: the first administrator is made by the code of the first start, once, and signs in as an app")
     func apps() async throws {
-        try await Installation.run(prepare: { Installation.hashesSlowly($0) }) { installation in
+        try await Installation.run { installation in
             let wrong = try await BrowserScene.setUp(
                 installation,
                 code: "aaaaaaaaaaaaaaaaaaaaaaaaaa",
@@ -76,7 +76,7 @@ struct PasswordSignInTests {
             try await socket.untilReady()
             let out = try await installation.curl("mutation { signOut }", token: newer)
             #expect(out["data"]?["signOut"] == true, "\(out)")
-            #expect(try await socket.untilClosed(withinSeconds: 5) == 4403)
+            #expect(try await socket.untilClosed() == 4403)
             let ended = try await installation.curl(Self.me, token: newer)
             #expect(ended.errorCode == "UNAUTHENTICATED")
         }
@@ -84,7 +84,7 @@ struct PasswordSignInTests {
 
     @Test("whoever shows nothing may sign in and nothing else: all other documents are answered as unread")
     func strangers() async throws {
-        try await Installation.run(prepare: { Installation.hashesSlowly($0) }) { installation in
+        try await Installation.run { installation in
             func ask(_ document: String) async throws -> HTTPAnswer {
                 let body: JSONValue = ["query": .string(document)]
                 return try await installation.http(
@@ -114,7 +114,7 @@ struct PasswordSignInTests {
 
     @Test("a browser's session counts only with all that its own pages send, and on its own socket")
     func cookies() async throws {
-        try await Installation.run(prepare: { Installation.hashesSlowly($0) }) { installation in
+        try await Installation.run { installation in
             _ = try await BrowserScene.setUp(installation, name: "root", password: Self.password)
             var browser = BrowserScene(installation)
             let credentials: JSONValue = ["username": "root", "password": .string(Self.password)]

@@ -32,7 +32,8 @@ struct SharedFeedNodesTests {
                 let last = try await named.messages { $0.errorCode != nil }
                 #expect(last.errorCode == "UNAUTHORIZED")
                 let taken = revoked.duration(to: .now)
-                #expect(taken < .seconds(1), "it took \(taken)")
+                // A second, and what a busy machine takes to notice.
+                #expect(taken < .seconds(8), "it took \(taken)")
                 let query = "query($i: ID!) { getTopic(id: $i) { id } getMessage(id: $m) { id } }"
                 let answer = try await bobs.query(
                     query.replacing("$i: ID!)", with: "$i: ID!, $m: ID!)"),

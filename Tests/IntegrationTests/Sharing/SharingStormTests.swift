@@ -33,7 +33,7 @@ struct SharingStormTests {
             for reader in Self.readers {
                 let wanted = expected[reader] ?? []
                 let listener = try #require(listeners[reader])
-                try await eventually("\(reader) hears as much", withinSeconds: 60) {
+                try await eventually("\(reader) hears as much") {
                     listener.events.count >= wanted.count
                 }
                 let seen = listener.events.compactMap { $0["title"]?.stringValue }

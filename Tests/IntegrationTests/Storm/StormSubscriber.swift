@@ -58,7 +58,7 @@ struct StormSubscriber {
         var end: ContinuousClock.Instant?
         while !isDone {
             if weather.goal != nil {
-                end = end ?? .now + .seconds(120)
+                end = end ?? .now + .seconds(2 * Patience.seconds)
                 if let end, end < .now {
                     throw HarnessFailure("\(name) stands at \(seen), not at \(weather.goal ?? [:]).")
                 }

@@ -109,6 +109,42 @@ struct SignInServiceTests {
         _ = try await signIn("ann", "another long one")
     }
 
+    @Test("a wrong old password has a line of the log and a row of the audit, as who asked with their token")
+    func wrongOldPassword() async throws {
+        let ann = try #require(
+            try await api.store.read { reader throws(StoreError) in try reader.account(named: "ann") }
+        )
+        let me = Identity(userID: ann.id, username: "ann")
+        func change(from address: String) async throws -> JSONValue {
+            try await RequestOrigin.$current.withValue(RequestOrigin(address: address)) {
+                let change = "mutation { setPassword(old: \"wrong\", new: \"another long one\") { name } }"
+                return try await api.run(change, as: me)
+            }
+        }
+        let writing = Task { await desk.service.refusals.run() }
+        defer { writing.cancel() }
+        #expect(try await change(from: "192.0.2.7")["errors"] != nil)
+        #expect(desk.takeReasons() == ["wrong_password"])
+        let fields = "actor outcome detail network"
+        let query = "{ auditEvents(filter: { action: \"user.password\" }, limit: 9) { items { \(fields) } } }"
+        var rows: [JSONValue] = []
+        let end = ContinuousClock.now + .seconds(60)
+        while rows.isEmpty, .now < end {
+            // It is written beside the request.
+            await Task.yield()
+            rows = try await api.run(query, as: me)["data"]?["auditEvents"]?["items"]?.arrayValue ?? []
+        }
+        let expected: JSONValue = [
+            "actor": .string(ann.id.text), "outcome": "REFUSED", "detail": #"{"reason":"wrong_password"}"#,
+            "network": "192.0.2.0/24",
+        ]
+        #expect(rows == [expected], "\(rows)")
+        for _ in 0..<29 { _ = try await change(from: "192.0.2.7") }
+        #expect(desk.takeReasons().last == "wrong_password")
+        _ = try await change(from: "192.0.2.7")
+        #expect(desk.takeReasons() == ["too_many_tries"])
+    }
+
     /// What a session does after a proof alone; `TOPIC` is one of Ann's, `ANN` her id.
     private static let guarded = [
         "createToken(input: { name: \"t\", scopes: [\"full\"] }) { token { id } }",

@@ -82,11 +82,36 @@ struct SignInBrakesTests {
         #expect(brakes.begin(Self.attempt("192.0.2.1", isFamiliar: true), now: Self.start) == .after(seconds: 0))
     }
 
-    @Test("eight passwords of strangers are checked at once; the user's own have room beside them")
+    @Test("tries that wait equally long come back spread over a third of that, each network at its own moment")
+    func spread() {
+        let waits = (0..<200).map { Self.attempt("198.51.\($0).9").share(ofSeconds: 3) }
+        #expect(waits.allSatisfy { (2...3).contains($0) })
+        for tenth in 0..<10 {
+            let from = 2 + Double(tenth) / 10
+            #expect((5...50).contains(waits.count { $0 >= from && $0 < from + 0.1 }), "\(from)")
+        }
+        let own = Self.attempt("192.0.2.1")
+        #expect(own.share(ofSeconds: 3) == own.share(ofSeconds: 3))
+    }
+
+    @Test("whoever fails again and again leaves room to check for those who are new")
+    func guessers() {
+        let brakes = SignInBrakes()
+        let guesser = Self.attempt("192.0.2.1")
+        Self.fail(brakes, guesser, times: 4)
+        for _ in 0..<2 { #expect(brakes.beginCheck(guesser)) }
+        #expect(!brakes.beginCheck(guesser))
+        let newcomer = Self.attempt("192.0.2.2")
+        Self.fail(brakes, newcomer, times: 3)
+        for _ in 0..<2 { #expect(brakes.beginCheck(newcomer)) }
+        #expect(!brakes.beginCheck(newcomer))
+    }
+
+    @Test("four passwords of strangers are checked at once; the user's own have room beside them")
     func checks() {
         let brakes = SignInBrakes()
         let stranger = Self.attempt("192.0.2.1")
-        for _ in 0..<8 { #expect(brakes.beginCheck(stranger)) }
+        for _ in 0..<4 { #expect(brakes.beginCheck(stranger)) }
         #expect(!brakes.beginCheck(stranger))
         #expect(brakes.beginCheck(Self.attempt("192.0.2.1", isFamiliar: true)))
         brakes.endCheck(stranger)

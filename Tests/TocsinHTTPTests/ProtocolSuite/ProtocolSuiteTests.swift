@@ -6,7 +6,7 @@ import TocsinHTTP
 /// server's own socket code.
 ///
 /// Families 12 and 13 are about compression, which is not offered.
-@Suite("RFC 6455, case by case", .timeLimit(.minutes(2)))
+@Suite("RFC 6455, case by case", .timeLimit(.minutes(5)))
 struct ProtocolSuiteTests {
     /// Named, because the test's report would describe every byte of its arguments.
     enum Family: String, CaseIterable {

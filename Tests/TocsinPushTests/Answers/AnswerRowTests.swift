@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("What an answer leads to", .timeLimit(.minutes(2)))
+@Suite("What an answer leads to", .timeLimit(.minutes(5)))
 struct AnswerRowTests {
     @Test("APNs: delivery, endpoint, lane, attempts and wait are the table's", arguments: AnswerRow.apns)
     func apns(_ row: AnswerRow) async throws { try await check(row, .ios) }

@@ -6,7 +6,7 @@ import TocsinSimulator
 
 /// Rules of Apple and Google that more than one request shows; what one answer leads to is in the
 /// tables (`AnswerRow`).
-@Suite("Rules of the providers, kept over time", .timeLimit(.minutes(2)))
+@Suite("Rules of the providers, kept over time", .timeLimit(.minutes(5)))
 struct ProviderRuleTests {
     private func token(_ prefix: String, _ number: Int) -> String {
         let digits = String(number, radix: 16)

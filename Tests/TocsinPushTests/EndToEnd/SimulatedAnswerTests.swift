@@ -169,7 +169,7 @@ struct SimulatedRow: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("What the simulator's faults lead to", .timeLimit(.minutes(2)))
+@Suite("What the simulator's faults lead to", .timeLimit(.minutes(5)))
 struct SimulatedAnswerTests {
     private func device(_ token: String, _ platform: PushPlatform, at now: Timestamp) -> Device {
         var device = Device.sample("d", token: token, platform: platform, registeredAt: now.adding(seconds: -86_400))

@@ -20,6 +20,40 @@ struct PushMetricsTests {
         }
     }
 
+    @Test("what waits for any node is told with its age, and devices by platform")
+    func backlog() async throws {
+        try await OutboxHarness.with { harness in
+            try await harness.add(devices(2, .ios) + devices(3, .android))
+            let backlog = BacklogMetrics()
+            func told() async throws -> String {
+                let now = harness.time.now()
+                let families = try await harness.store.read { reader throws(StoreError) in
+                    try backlog.families(reader, at: now)
+                }
+                return String(decoding: MetricFormat.text.write(families), as: UTF8.self)
+            }
+            let before = try await told()
+            for line in [
+                "tocsin_fanouts_waiting 0", "tocsin_fanout_oldest_seconds{urgent=\"1\"} 0.0",
+                "tocsin_devices{platform=\"ios\"} 2", "tocsin_devices{platform=\"android\"} 3",
+                "tocsin_devices{platform=\"web\"} 0", "tocsin_push_due{provider=\"apns\"} 0",
+            ] {
+                #expect(before.contains(line + "\n"), "\(line)")
+            }
+            try await harness.publish("m1", ["priority": .int(5)])
+            harness.time.advance(seconds: 3)
+            try await harness.publish("m2", number: 2)
+            harness.time.advance(seconds: 4)
+            let after = try await told()
+            for line in [
+                "tocsin_fanouts_waiting 2", "tocsin_fanout_oldest_seconds{urgent=\"1\"} 7.0",
+                "tocsin_fanout_oldest_seconds{urgent=\"0\"} 4.0",
+            ] {
+                #expect(after.contains(line + "\n"), "\(line)\n\(after)")
+            }
+        }
+    }
+
     @Test("attempts, answers, final states and the way from the commit are counted, each exactly")
     func counts() async throws {
         try await OutboxHarness.with { harness in

@@ -2,7 +2,7 @@ import Testing
 import TocsinCore
 import TocsinPush
 
-@Suite("Fairness among fan-outs", .timeLimit(.minutes(2)))
+@Suite("Fairness among fan-outs", .timeLimit(.minutes(5)))
 struct FairnessTests {
     private func devices(_ count: Int, of topic: String, users: Int = 20) -> [Device] {
         (0..<count).map { index in

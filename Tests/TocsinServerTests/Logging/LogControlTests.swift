@@ -118,7 +118,7 @@ struct LogControlTests {
             metadata: ["event": "seen", "count": .stringConvertible(3), "ms": .stringConvertible(0.5)]
         )
         log.logger(.http).debug("unseen", metadata: ["event": "unseen"])
-        output.flush(within: .seconds(10))
+        output.flush(within: .seconds(60))
         close(writing)
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = read(reading, &bytes, bytes.count)

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TocsinServer
 
-@Suite("Where the log goes", .timeLimit(.minutes(2)))
+@Suite("Where the log goes", .timeLimit(.minutes(5)))
 struct LogOutputTests {
     /// The two ends of a pipe.
     private final class Pipe: Sendable {

@@ -14,7 +14,7 @@ struct CurlClientTests {
     func get() async throws {
         let server = try LoopbackServer { _ in Self.hello }
         let answer = await CurlClient().send(
-            OutgoingRequest(url: server.address + "/keys", headers: [("accept", "a/b")])
+            OutgoingRequest(url: server.address + "/keys", headers: [("accept", "a/b")], timeoutSeconds: 120)
         )
         guard case .response(200, let headers, let body) = answer else {
             Issue.record("\(answer)")
@@ -34,7 +34,8 @@ struct CurlClientTests {
             method: "POST",
             url: server.address,
             headers: [("content-type", "application/x-www-form-urlencoded")],
-            body: Array(body.utf8)
+            body: Array(body.utf8),
+            timeoutSeconds: 120
         )
         #expect(Self.failure(await CurlClient().send(request)) == nil)
         let received = try #require(server.received.first)
@@ -49,7 +50,11 @@ struct CurlClientTests {
         let server = try LoopbackServer { _ in
             "HTTP/1.1 302 Found\r\nLocation: \(other.address)/\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         }
-        guard case .response(302, _, _) = await CurlClient().send(OutgoingRequest(url: server.address)) else {
+        guard
+            case .response(302, _, _) = await CurlClient().send(
+                OutgoingRequest(url: server.address, timeoutSeconds: 120)
+            )
+        else {
             Issue.record("the redirect was not the answer")
             return
         }
@@ -61,9 +66,13 @@ struct CurlClientTests {
         let server = try LoopbackServer { _ in
             "HTTP/1.1 200 OK\r\n\(header)Connection: close\r\n\r\n" + String(repeating: "x", count: 6000)
         }
-        let answer = await CurlClient().send(OutgoingRequest(url: server.address, maximumBodyBytes: 5999))
+        let answer = await CurlClient().send(
+            OutgoingRequest(url: server.address, timeoutSeconds: 120, maximumBodyBytes: 5999)
+        )
         #expect(Self.failure(answer)?.contains("larger than 5999") == true, "\(answer)")
-        let whole = await CurlClient().send(OutgoingRequest(url: server.address, maximumBodyBytes: 6000))
+        let whole = await CurlClient().send(
+            OutgoingRequest(url: server.address, timeoutSeconds: 120, maximumBodyBytes: 6000)
+        )
         #expect(Self.failure(whole) == nil)
     }
 
@@ -81,11 +90,13 @@ struct CurlClientTests {
         let client = CurlClient()
         let answered = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                _ = await client.send(OutgoingRequest(url: silent.address, timeoutSeconds: 9))
+                _ = await client.send(OutgoingRequest(url: silent.address, timeoutSeconds: 120))
                 return false
             }
             for _ in 0..<12 {
-                group.addTask { Self.failure(await client.send(OutgoingRequest(url: server.address))) == nil }
+                group.addTask {
+                    Self.failure(await client.send(OutgoingRequest(url: server.address, timeoutSeconds: 120))) == nil
+                }
             }
             var count = 0
             for await isAnswered in group where isAnswered {
@@ -106,7 +117,7 @@ struct CurlClientTests {
                 if isEarly {
                     while !Task.isCancelled { await Task.yield() }
                 }
-                return await client.send(OutgoingRequest(url: server.address, timeoutSeconds: 9))
+                return await client.send(OutgoingRequest(url: server.address, timeoutSeconds: 120))
             }
             while !isEarly, server.received.isEmpty { await Task.yield() }
             task.cancel()

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A server on 127.0.0.1 that reads one request from each connection and answers with given bytes.
 ///
-/// Each connection has a thread; none waits longer than ten seconds.
+/// Each connection has a thread; none waits longer than two minutes.
 final class LoopbackServer: Sendable {
     let port: Int
     private let listener: Int32
@@ -53,7 +53,7 @@ final class LoopbackServer: Sendable {
 
     /// Head and body, the latter as long as its Content-Length says.
     private static func request(from connection: Int32) -> String {
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var text = ""
         var buffer = [UInt8](repeating: 0, count: 65_536)

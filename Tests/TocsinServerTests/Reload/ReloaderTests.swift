@@ -9,6 +9,7 @@ struct ReloaderTests {
     /// A server that does not listen, and the settings that its next reload reads.
     private final class Scene: Sendable {
         let application: Application
+        private let origins: [SettingOrigin]
         private let next: Holder
         private let folder: String
 
@@ -21,7 +22,7 @@ struct ReloaderTests {
             folder = NSTemporaryDirectory() + "tocsin-reload-" + UUID().uuidString
             let reading = try Self.reading(toml, folder, files)
             let next = Holder(reading)
-            self.next = next
+            (self.next, origins) = (next, reading.origins)
             application = try await Application(
                 settings: reading.settings,
                 log: LogDestination.standardError(reading.settings, time: SystemTime()),
@@ -46,7 +47,14 @@ struct ReloaderTests {
             return await application.reloader.reload()
         }
 
-        func value(_ key: String) -> JSONValue? { application.reloader.report[key] }
+        /// What `/admin/settings` says of a setting, without where it came from.
+        func value(_ key: String) -> JSONValue? {
+            guard case .object(var members)? = SettingsReport.json(origins, of: application.reloader)[key] else {
+                return nil
+            }
+            for name in ["origin", "variable"] { members[name] = nil }
+            return .object(members)
+        }
 
         func end() async {
             await application.stop()

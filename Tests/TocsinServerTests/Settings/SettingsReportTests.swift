@@ -70,6 +70,27 @@ struct SettingsReportTests {
         #expect(try read(flags: ["config": "t.toml"], files: TestFiles.make(["t.toml": text])).tables.isEmpty)
     }
 
+    @Test(
+        "an address of a webhook is shown without what lets its bearer in, and the table is commented out then",
+        arguments: [
+            ("https://a.example/hooks/tocsin-at-our-office", "https://a.example/hooks/tocsin-at-our-office"),
+            ("https://a.example/x?key=hunter2", "https://a.example/x?(secret)"),
+            (
+                "https://hooks.example/services/T012/B345/aBcDhunter2eFgHiJk",
+                "https://hooks.example/services/T012/B345/(secret)"
+            ),
+            ("https://a.example/9f1c2d3e-hunter2-4b5a6978/in", "https://a.example/(secret)/in"),
+        ]
+    )
+    func addresses(url: String, shown: String) throws {
+        let toml = "[[webhooks]]\nurl = \"\(url)\"\nsecret-file = \"hook\"\nevents = [\"schedule.due\"]\n"
+        let files = ["t.toml": toml, "hook": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
+        let reading = try read(flags: ["config": "t.toml"], files: TestFiles.make(files))
+        let text = SettingsReport.text([], tables: reading.tables, showsOrigin: false)
+        #expect(text.contains((url == shown ? "" : "# ") + "url = \"\(shown)\"\n"), "\(text)")
+        #expect(!text.contains("hunter2"))
+    }
+
     @Test("each setting names its origin")
     func origins() throws {
         let reading = try read(flags: ["port": "9"], ["TOCSIN_HOST": "h"])

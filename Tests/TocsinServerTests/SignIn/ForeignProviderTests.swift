@@ -6,7 +6,7 @@ import TocsinCore
 import TocsinServer
 
 /// `scripts/oidc.sh` starts the providers, and a person who goes where they are sent.
-@Suite("Other people's sign-in providers", .serialized, .timeLimit(.minutes(2)), .enabled(if: ProviderDesk.isOpen))
+@Suite("Other people's sign-in providers", .serialized, .timeLimit(.minutes(5)), .enabled(if: ProviderDesk.isOpen))
 struct ForeignProviderTests {
     @Test(
         "sign a person in, with a secret and without one",

@@ -68,7 +68,7 @@ struct ProviderDesk {
             method: "POST",
             url: "\(control)/\(act)/\(name)",
             body: Array(body.utf8),
-            timeoutSeconds: 30
+            timeoutSeconds: 120
         )
         return try Self.json(await http.send(request))
     }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 import TocsinServer
 
-@Suite("Notes to the service manager", .timeLimit(.minutes(2)))
+@Suite("Notes to the service manager", .timeLimit(.minutes(5)))
 struct ServiceNotifierTests {
     /// A socket of datagrams at an address as `NOTIFY_SOCKET` writes it.
     private final class Manager {

@@ -22,7 +22,7 @@ package struct GroupService: Sendable {
             throw .badInput("description has at most \(Group.maximumDescriptionBytes) bytes.")
         }
         let environment = environment
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .groups) { writer throws(StoreError) in
             guard try writer.group(named: name) == nil else {
                 return .failure(.badInput("There is a group \(name) already."))
             }
@@ -66,10 +66,10 @@ package struct GroupService: Sendable {
         by authority: Authority,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Result<Group?, ServiceError> {
-        guard let (group, grants) = try sharing.hold(group, grants: SharingService.grantsRevokedAtOnce, writer) else {
+        guard let (group, grants) = try sharing.hold(group, grants: SharingService.grantsAtOnce, writer) else {
             return .failure(group.unknown)
         }
-        let all = try writer.unlocked.grants(of: .group(group.name), limit: grants.count + 1)
+        let all = try writer.unlocked.grants(of: .group(group.name), after: nil, limit: grants.count + 1)
         let (isLast, now) = (all.count <= grants.count, environment.changeTime())
         if isLast {
             let members = try writer.changeRights(ofMembersOf: group.id, at: now)
@@ -92,7 +92,7 @@ package struct GroupService: Sendable {
         // A group may manage service accounts, whose tokens its members make.
         try await authority.requireElevation(environment)
         let (environment, sharing) = (environment, sharing)
-        return try await environment.store.writing { writer throws(StoreError) in
+        return try await environment.writing(within: .members) { writer throws(StoreError) in
             guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let theirs = try writer.groups(of: [account.id])[account.id] ?? []
@@ -115,6 +115,8 @@ package struct GroupService: Sendable {
     }
 
     /// Ends a membership, and at once what the group gave.
+    ///
+    /// Of very many topics syncs are told behind that.
     package func remove(
         _ user: UserReference,
         from group: GroupReference,
@@ -122,16 +124,33 @@ package struct GroupService: Sendable {
     ) async throws(ServiceError) -> (group: Group, wasMember: Bool) {
         try authority.requireAdmin()
         let (environment, sharing) = (environment, sharing)
-        return try await environment.store.writing { writer throws(StoreError) in
+        let left = try await environment.store.writing { writer throws(StoreError) -> Result<Leaving, ServiceError> in
             guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let now = environment.changeTime()
-            guard try writer.remove(account.id, from: group, at: now) else { return .success((group, false)) }
+            var leaving = Leaving(group: group, user: account.id, at: now)
+            guard try writer.remove(account.id, from: group, at: now) else { return .success(leaving) }
+            leaving.wasMember = true
+            leaving.last = grants.count == SharingService.maximumGrants ? grants.last?.grant.topicID : nil
             try sharing.dismiss(account.id, by: grants, at: now, writer)
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             try writer.record(environment.audit("group.remove", group, by: authority, member: account))
-            return .success((group, true))
+            return .success(leaving)
         }
+        if let last = left.last {
+            try await sharing.dismiss(left.user, fromGroup: left.group.name, after: last, leftAt: left.at)
+        }
+        return (left.group, left.wasMember)
+    }
+
+    /// The end of a membership, and how far syncs are told of it.
+    private struct Leaving: Sendable {
+        var group: Group
+        var user: UserID
+        var at: Timestamp
+        var wasMember = false
+        /// The last topic of which they are told; nil: of all.
+        var last: TopicID?
     }
 
     /// Groups after a name, by name.

@@ -16,18 +16,35 @@ extension PeopleService {
         }
         try Self.requirePerson(account)
         try PasswordRules.check(new, of: account.name)
-        if let stored = account.passwordHash { try await requirePassword(old, stored, of: account) }
+        if let stored = account.passwordHash { try await requirePassword(old, stored, of: account, caller) }
         return try await setHash(of: account, to: try await passwords().hash(new), by: .caller(caller))
     }
 
     /// Whoever has a token only must not find out the password by trying: the brakes are those of
     /// signing in.
-    private func requirePassword(_ old: String?, _ stored: String, of account: Account) async throws(ServiceError) {
+    private func requirePassword(
+        _ old: String?,
+        _ stored: String,
+        of account: Account,
+        _ caller: Identity
+    ) async throws(ServiceError) {
         let wrong = ServiceError.badInput("old is not the password until now. An admin can reset it.")
         guard let old else { throw wrong }
         let checks = PasswordChecks(environment, try passwords())
         let attempt = try await checks.attempt(account.name)
-        guard try await checks.isRight(old, stored, attempt, mayCount: !account.isDisabled) else { throw wrong }
+        var refusal = SignInRefusal(reason: "wrong_password", user: account.id)
+        refusal.caller = caller
+        do throws(ServiceError) {
+            guard try await checks.isRight(old, stored, attempt, mayCount: !account.isDisabled) else {
+                refusals?.note(refusal)
+                throw wrong
+            }
+        } catch .tooManyTries(let text, let seconds) {
+            // Of what the server had no time for nothing was tried.
+            refusal.reason = "too_many_tries"
+            if seconds > 1 { refusals?.note(refusal) }
+            throw .tooManyTries(text, seconds: seconds)
+        }
     }
 
     /// Gives a person a new password that an admin hands over; answers it, for it is not stored.

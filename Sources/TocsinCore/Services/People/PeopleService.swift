@@ -3,9 +3,13 @@
 /// Who is no admin is answered as if nothing were there.
 package struct PeopleService: Sendable {
     let environment: ServiceEnvironment
+    /// Takes wrong passwords for log and audit; nil: nobody is told.
+    let refusals: RefusedSignIns?
 
     /// A service over the store of `environment`.
-    package init(environment: ServiceEnvironment) { self.environment = environment }
+    package init(environment: ServiceEnvironment, refusals: RefusedSignIns? = nil) {
+        (self.environment, self.refusals) = (environment, refusals)
+    }
 
     /// Adds a person; without a password they work with tokens alone.
     package func add(
