@@ -12,7 +12,7 @@ package struct HTTPRoute: Sendable {
     package let admit: (@Sendable (IncomingRequest) async -> BodyAdmission)?
     /// What the path is to those who watch the server.
     package var label = RouteLabel.other
-    /// Whether it is a page for people: other requests, which ask for no HTML, find nothing there.
+    /// Whether it is a page for people: requests that ask for no HTML find nothing there.
     package var isPage = false
     /// What answers.
     package let respond: @Sendable (IncomingRequest) async -> OutgoingResponse
