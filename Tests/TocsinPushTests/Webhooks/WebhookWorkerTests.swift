@@ -160,8 +160,8 @@ struct WebhookWorkerTests {
             var idleRounds = 0
             while ContinuousClock.now < end {
                 if try await condition() { return }
-                // Time stands while the store is at work, and until all who may run have had a turn:
-                // slow ones must not let leases run out.
+                // Time stands while the store is at work, and until all who may run have had a
+                // turn: slow ones must not let leases run out.
                 idleRounds = busyStore.callsUnderWay > 0 ? 0 : idleRounds + 1
                 if idleRounds >= Self.roundsOfIdleness {
                     idleRounds = 0
