@@ -38,13 +38,17 @@ await check("fetch follows a stream of events", async () => {
     method: "POST", headers: {...headers, accept: "text/event-stream"}, body,
   });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  await tell("publish", "fetch");
-  let text = "";
+  let text = "", isLive = false;
   while (!text.includes("\\n\\n")) {
     const {value, done} = await reader.read();
     if (done) throw new Error("ended: " + text);
+    text += value;
+    if (!isLive && text.includes(": live\\n\\n")) {
+      isLive = true;
+      await tell("publish", "fetch");
+    }
     // Comments: one says that the stream is live, others that it is alive.
-    text = (text + value).replace(/^:[^\\n]*\\n\\n/gm, "");
+    text = text.replace(/^:[^\\n]*\\n\\n/gm, "");
   }
   await reader.cancel();
   return text;
@@ -249,14 +253,17 @@ class ProxyPage(Page):
         headers = {name: self.headers[name] for name in ("Accept", "Last-Event-ID") if name in self.headers}
         connection.request("GET", self.path, headers={**headers, "Authorization": self.server.settings["token"]})
         answer = connection.getresponse()
+        # The head of a stream comes before it is live, and its first piece says that it is: a page hears of no comment.
+        piece = answer.read1(65536)
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.headers["Content-Type"])
         self.send_header("Connection", "close")
         self.end_headers()
         try:
-            while piece := answer.read1(65536):
+            while piece:
                 self.wfile.write(piece)
                 self.wfile.flush()
+                piece = answer.read1(65536)
         except OSError:
             pass
         connection.close()
