@@ -15,6 +15,16 @@ const views = {
 let current = { stop() {} };
 let me = null;
 let turn = 0;
+let topics = once(loadTopics);
+
+/** The same answer for all who ask; a failure is asked for again. */
+function once(ask) {
+  let answer = null;
+  return () => (answer ??= ask().catch((error) => {
+    answer = null;
+    throw error;
+  }));
+}
 
 /** The view of a path, with the parts that its address names. */
 function find(path) {
@@ -55,7 +65,9 @@ async function show() {
   try {
     if (!found) throw Object.assign(new Error("There is no such page."), { code: "NOT_FOUND" });
     const { open } = await import(`./${found.view}.js`);
-    const view = await open({ id: found.id, me, go, topics: loadTopics, query: new URLSearchParams(location.search), signedIn });
+    // The view and the rail share what is asked for once a navigation.
+    topics = once(loadTopics);
+    const view = await open({ id: found.id, me, go, topics, query: new URLSearchParams(location.search), signedIn });
     if (asked !== turn) return view.stop?.();
     current = { stop: () => view.stop?.() };
     document.title = `${view.title} · Tocsin`;
@@ -121,18 +133,18 @@ async function fillRail(path) {
   const entry = (address, name, count) =>
     el("li", {}, el("a", { href: base + address, "aria-current": address === path || (address === "/feed" && path === "/") ? "page" : null },
       el("span", { className: "free" }, name), count ? el("span", { className: "hint" }, `${count} unread`) : null));
-  let topics = [];
+  let shown = [];
   let unread = {};
   try {
-    const [list, { readState }] = await Promise.all([loadTopics(), client.query("{ readState { unread topics { topicId unread } } }")]);
-    topics = list;
+    const [list, { readState }] = await Promise.all([topics(), client.query("{ readState { unread topics { topicId unread } } }")]);
+    shown = list;
     unread = Object.fromEntries(readState.topics.map((topic) => [topic.topicId, topic.unread]));
     unread.all = readState.unread;
   } catch (error) {
     if (error.code === "UNAUTHENTICATED") return signIn(path);
   }
   put(rail,
-    el("ul", {}, entry("/feed", "All messages", unread.all), topics.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
+    el("ul", {}, entry("/feed", "All messages", unread.all), shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
     el("ul", {}, entry("/start", "Start"), entry("/devices", "Devices"), entry("/tokens", "Tokens"), entry("/account", "Account"),
       me.admin ? entry("/people", "People") : null));
 }
@@ -145,7 +157,10 @@ addEventListener("tocsin-state", (event) => {
   if (shown) shown.textContent = stateText;
 });
 addEventListener("tocsin-read", () => me && void fillRail(location.pathname.slice(base.length)));
-addEventListener("tocsin-topics", () => me && void fillRail(location.pathname.slice(base.length)));
+addEventListener("tocsin-topics", () => {
+  topics = once(loadTopics);
+  if (me) void fillRail(location.pathname.slice(base.length));
+});
 addEventListener("tocsin-signed-out", () => signIn(location.pathname.slice(base.length)));
 
 addEventListener("popstate", show);
@@ -163,8 +178,10 @@ document.addEventListener("click", (event) => {
 const tabs = new BroadcastChannel("tocsin-console");
 tabs.onmessage = () => location.reload();
 
-/** Ends the session, here and in all tabs. */
+/** Ends the session, here and in all tabs, and the pushes to this browser with it. */
 export async function signOut() {
+  const { unregisterWebPush } = await import("../../client/tocsin.js");
+  await unregisterWebPush(client).catch((error) => note(explained(error)));
   const { location: elsewhere } = (await auth("logout", {})) ?? {};
   client.close();
   tabs.postMessage("signed out");

@@ -33,7 +33,7 @@ export function field(label, input, hint) {
 export function form(fields, label, send, { explain }) {
   const problem = el("p", { className: "error", role: "alert", hidden: true });
   const button = el("button", { className: "main", type: "submit" }, label);
-  const made = el("form", { noValidate: false }, ...fields, el("div", { className: "row" }, button), problem);
+  const made = el("form", {}, ...fields, el("div", { className: "row" }, button), problem);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;

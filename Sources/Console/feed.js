@@ -65,6 +65,7 @@ export async function open({ id, go, topics }) {
     if (seen.has(message.id)) return;
     seen.add(message.id);
     waiting.push(message);
+    if (waiting.length > MOST) waiting.shift();
     // Who has scrolled down reads on; the rest is one press away.
     if (scrollY < 200 && document.visibilityState === "visible") return showFresh();
     fresh.hidden = false;

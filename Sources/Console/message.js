@@ -52,7 +52,7 @@ export async function open({ id, me }) {
 }
 
 function drawn(message, deliveries) {
-  const counts = Object.groupBy ? Object.groupBy(deliveries, ({ status }) => status) : group(deliveries);
+  const counts = byStatus(deliveries);
   const summary = Object.keys(texts.statuses).filter((status) => counts[status]).map((status) => `${counts[status].length} ${texts.statuses[status]}`).join(" · ");
   const again = ["FAILED", "SKIPPED"].filter((status) => counts[status]).map((status) =>
     el("button", {
@@ -76,7 +76,7 @@ function drawn(message, deliveries) {
   ];
 }
 
-function group(deliveries) {
+function byStatus(deliveries) {
   const groups = {};
   for (const delivery of deliveries) (groups[delivery.status] ??= []).push(delivery);
   return groups;

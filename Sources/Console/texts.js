@@ -1,4 +1,4 @@
-// Every text that people read; views name them and never write any.
+// Words for what the server says by codes, states and numbers.
 export const texts = {
   priorities: { 1: "min", 2: "low", 3: "normal", 4: "high", 5: "urgent" },
   shapes: { 1: "▽", 2: "▿", 3: "■", 4: "▲", 5: "▲▲" },

@@ -191,24 +191,7 @@ struct PeopleTests {
         let api = try await APIHarness()
         let made = try await api.run("mutation { createGroup(name: \"ops\") { id } }", as: Self.root)
         let id = try #require(made["data"]?["createGroup"]?["id"]?.stringValue, "\(made)")
-        let (first, topics, now) = (try await api.makeTopic(), api.schema.topics, api.time.now())
-        try await api.store.write { writer throws(StoreError) in
-            guard var topic = try writer.records(topics, ids: [first], where: .always).first else { return }
-            for number in 0...1000 {
-                topic["id"] = .text("t\(number)")
-                topic["name"] = .text("t\(number)")
-                _ = try writer.insert(topic)
-                let grant = TopicGrant(
-                    id: GrantID("g\(number)"),
-                    topicID: TopicID(topic.id),
-                    subject: .group("ops"),
-                    roles: .reader,
-                    createdAt: now,
-                    createdBy: UserID("sub-alice")
-                )
-                try writer.save(grant, replacing: nil)
-            }
-        }
+        try await api.makeTopics(1001, sharedWith: "ops")
         let gone = try await api.run("mutation { deleteGroup(id: \"\(id)\") { name } }", as: Self.root)
         #expect(gone["data"]?["deleteGroup"]?["name"] == "ops", "\(gone)")
         let left = try await api.store.read { reader throws(StoreError) in

@@ -244,25 +244,8 @@ struct SharedSyncTests {
     @Test("the loss of each topic is kept for the syncs of who leaves a group, be they thousands")
     func leavingMany() async throws {
         let api = try await groupHarness()
-        let (first, model, now) = (try await api.makeTopic(), api.schema.topics, api.time.now())
-        let count = 5601
-        try await api.store.write { writer throws(StoreError) in
-            guard var topic = try writer.records(model, ids: [first], where: .always).first else { return }
-            for number in 0..<count {
-                topic["id"] = .text("t\(number)")
-                topic["name"] = .text("t\(number)")
-                _ = try writer.insert(topic)
-                let grant = TopicGrant(
-                    id: GrantID("g\(number)"),
-                    topicID: TopicID(topic.id),
-                    subject: .group("ops"),
-                    roles: .reader,
-                    createdAt: now,
-                    createdBy: UserID("sub-alice")
-                )
-                try writer.save(grant, replacing: nil)
-            }
-        }
+        let (count, now) = (5601, api.time.now())
+        try await api.makeTopics(count, sharedWith: "ops")
         try await setMember(true, api)
         try await setMember(false, api)
         let lost = try await api.store.read { reader throws(StoreError) in
@@ -346,5 +329,29 @@ private struct SplitMix {
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return Int((mixed ^ (mixed >> 31)) % UInt64(bound))
+    }
+}
+
+extension APIHarness {
+    /// Topics `t0`, `t1` … as rows alone, each shared with a group.
+    func makeTopics(_ count: Int, sharedWith group: String) async throws {
+        let (first, model, now) = (try await makeTopic(), schema.topics, time.now())
+        try await store.write { writer throws(StoreError) in
+            guard var topic = try writer.records(model, ids: [first], where: .always).first else { return }
+            for number in 0..<count {
+                topic["id"] = .text("t\(number)")
+                topic["name"] = .text("t\(number)")
+                _ = try writer.insert(topic)
+                let grant = TopicGrant(
+                    id: GrantID("g\(number)"),
+                    topicID: TopicID(topic.id),
+                    subject: .group(group),
+                    roles: .reader,
+                    createdAt: now,
+                    createdBy: UserID("sub-alice")
+                )
+                try writer.save(grant, replacing: nil)
+            }
+        }
     }
 }

@@ -12,22 +12,28 @@ struct Console: Sendable {
         "/", "/feed", "/start", "/topics/*", "/messages/*", "/send", "/devices", "/tokens", "/account", "/people",
         "/sign-in",
     ]
-    private let basePath: String
     private let isOn: Bool
     /// Where the files are read anew each time; nil: those that ship.
     private let folder: String?
     private let files: [ConsoleFile]
     /// Changes whenever a file does, so that files are kept for good.
     private let release: String
+    /// Where the page finds its files.
+    private let place: String
 
     init(_ settings: Settings.Server) {
-        basePath = settings.basePath
         isOn = settings.console != "off"
         folder = ["on", "off"].contains(settings.console) ? nil : settings.console
-        files = isOn && folder == nil ? EmbeddedConsole.files.map { ConsoleFile(name: $0.name, text: $0.text) } : []
         release = String(
             DerivedUUID.text(of: "console", EmbeddedConsole.files.map { $0.name + $0.text }.joined()).prefix(8)
         )
+        let place = "\(settings.basePath)/assets/\(folder == nil ? release : "folder")"
+        self.place = place
+        guard isOn, folder == nil else {
+            files = []
+            return
+        }
+        files = EmbeddedConsole.files.map { ConsoleFile(name: $0.name, text: $0.text, place: place) }
     }
 
     /// What is served; nothing where the console is off.
@@ -41,12 +47,11 @@ struct Console: Sendable {
 
     private func page() -> OutgoingResponse {
         guard let page = file(named: "index.html") else { return Self.nothing }
-        let place = "\(basePath)/assets/\(folder == nil ? release : "folder")"
         return OutgoingResponse(
             status: .ok,
             contentType: "text/html; charset=utf-8",
             fields: Self.fieldsOfPage,
-            body: Array(page.text.replacing("{assets}", with: place).utf8)
+            body: Array(page.text.utf8)
         )
     }
 
@@ -88,7 +93,7 @@ struct Console: Sendable {
         guard EmbeddedConsole.files.contains(where: { $0.name == name }),
             let data = FileManager.default.contents(atPath: folder + "/" + name)
         else { return nil }
-        return ConsoleFile(name: name, text: String(decoding: data, as: UTF8.self))
+        return ConsoleFile(name: name, text: String(decoding: data, as: UTF8.self), place: place)
     }
 
     private static let nothing = OutgoingResponse(
@@ -118,9 +123,10 @@ struct ConsoleFile: Sendable {
     /// As most browsers take it; nil where there is no memory for it.
     let packed: [UInt8]?
 
-    init(name: String, text: String) {
-        (self.name, self.text) = (name, text)
-        packed = Gzip.packed(Array(text.utf8))
+    /// Of a file as it is written, with the place of the others where it names it.
+    init(name: String, text: String, place: String) {
+        (self.name, self.text) = (name, text.replacing("{assets}", with: place))
+        packed = Gzip.packed(Array(self.text.utf8))
     }
 
     var mediaType: String {
