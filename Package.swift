@@ -84,6 +84,7 @@ let package = Package(
             ["GraphQL", "GraphQLTransport", "JSON", "Metrics", "TocsinCore"],
             plugins: ["EmbedFiles"]
         ),
+        part("TocsinReceivers", ["Encodings", "JSON", "TocsinCore"]),
         part("TocsinPush", ["Encodings", "JSON", "Metrics", "TocsinCore"]),
         part("TocsinStore", ["Encodings", "Metrics", "TocsinCore"], plugins: ["EmbedFiles"]),
         part("TocsinAuth", ["COpenSSL", "Encodings", "JSON", "Metrics", "TocsinContent", "TocsinCore"]),
@@ -107,7 +108,8 @@ let package = Package(
             dependencies: [
                 "CBuild", "CCurl", "CMalloc", "CZlib", "Encodings", "GraphQL", "GraphQLTransport", "JSON", "Metrics",
                 "TocsinAPI", "TocsinAuth", "TocsinCore",
-                "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinSQLite", "TocsinStore",
+                "TocsinHTTP", "TocsinHTTP2", "TocsinPostgres", "TocsinPush", "TocsinReceivers", "TocsinSQLite",
+                "TocsinStore",
                 httpTypes, nio("NIOCore"), nio("NIOPosix"), logging, .product(name: "TOMLKit", package: "TOMLKit"),
             ] + (hasNATS ? ["TocsinNATS"] : []),
             swiftSettings: settings + (hasNATS ? [.define("TOCSIN_NATS")] : []),
@@ -133,7 +135,8 @@ let package = Package(
             name: "tocsin",
             dependencies: [
                 "GraphQL", "JSON", "TocsinAPI", "TocsinAuth", "TocsinClient", "TocsinContent", "TocsinCore",
-                "TocsinHTTP", "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore", argumentParser, logging,
+                "TocsinHTTP", "TocsinReceivers", "TocsinSQLite", "TocsinServer", "TocsinSimulator", "TocsinStore",
+                argumentParser, logging,
             ],
             swiftSettings: settings
         ),
@@ -186,6 +189,7 @@ let package = Package(
             ],
             exclude: ["Conformance/cases", "Conformance/amplify-schema.graphql", "Tokens/token-scopes.txt"]
         ),
+        tests("TocsinReceiversTests", ["JSON", "TocsinCore", "TocsinReceivers"]),
         tests(
             "TocsinPushTests",
             [

@@ -19,6 +19,7 @@ enum AllowedImports {
         "TocsinCore": ["Encodings", "Metrics"],
         // Translators
         "TocsinAPI": ["GraphQL", "GraphQLTransport", "JSON", "Metrics", "TocsinCore"],
+        "TocsinReceivers": ["Encodings", "JSON", "TocsinCore"],
         "TocsinPush": ["Encodings", "JSON", "Metrics", "TocsinCore"],
         // Glibc: blocking calls wait on POSIX threads of their own, never on the shared pool.
         "TocsinStore": ["Encodings", "Glibc", "Metrics", "TocsinCore"],
@@ -38,7 +39,7 @@ enum AllowedImports {
             "CBuild", "CCurl", "CMalloc", "CZlib", "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "HTTPTypes",
             "JSON", "Logging", "Metrics", "TOMLKit",
             "TocsinAPI", "TocsinAuth", "TocsinCore", "TocsinHTTP", "TocsinHTTP2", "TocsinNATS", "TocsinPostgres",
-            "TocsinPush", "TocsinSQLite", "TocsinStore",
+            "TocsinPush", "TocsinReceivers", "TocsinSQLite", "TocsinStore",
         ]),
         "TocsinSimulator": nio.union([
             "CNGHTTP2", "COpenSSL", "Encodings", "Glibc", "JSON", "NIOHTTP1", "NIOSSL", "NIOTLS",
@@ -50,8 +51,8 @@ enum AllowedImports {
         // Commands
         "tocsin": [
             "ArgumentParser", "Dispatch", "Glibc", "GraphQL", "JSON", "Logging", "TocsinAPI", "TocsinAuth",
-            "TocsinClient", "TocsinContent", "TocsinCore", "TocsinHTTP", "TocsinSQLite", "TocsinServer",
-            "TocsinSimulator", "TocsinStore",
+            "TocsinClient", "TocsinContent", "TocsinCore", "TocsinHTTP", "TocsinReceivers", "TocsinSQLite",
+            "TocsinServer", "TocsinSimulator", "TocsinStore",
         ],
         // Measures every part, each by itself.
         "tocsin-bench": nio.union([
