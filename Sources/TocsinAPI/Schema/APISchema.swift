@@ -21,6 +21,8 @@ package struct APISchema: Sendable {
     package let peopleConflict: String?
     /// Whether the API of people and groups is there.
     var hasPeople: Bool { peopleConflict == nil }
+    /// The shipped model `Integration`; nil: integrations are left out.
+    package var integrations: ModelType? { models.first { $0.name == "Integration" } }
     /// The full SDL as clients see it.
     package let sdl: String
 

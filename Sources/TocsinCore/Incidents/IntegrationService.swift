@@ -1,5 +1,3 @@
-package import Encodings
-
 /// Finds integrations by their keys, and makes and ends the keys.
 package struct IntegrationService: Sendable {
     let environment: ServiceEnvironment
@@ -218,20 +216,26 @@ extension IntegrationService {
         package var topicName: String
     }
 
-    /// What is known of a row that the caller may read.
-    package func facts(of record: Record, caller: Identity) async throws(ServiceError) -> Facts {
+    /// What is known of rows that the caller may read, in their order.
+    package func facts(of records: [Record], caller: Identity) async throws(ServiceError) -> [Facts] {
         try await notes.write(to: environment.store)
         let (now, topics) = (environment.time.now(), rights.topics)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            let id = record.id
-            let keys = try reader.integrationKeys(of: id).filter { $0.isGood(at: now) }
-            let topic = try reader.records(topics, ids: [record["topicId"].text ?? ""], where: .always).first
-            return Facts(
-                hints: keys.reversed().map(\.hint),
-                secrets: try reader.integrationSecrets(of: id).keys.sorted { $0.rawValue < $1.rawValue },
-                counts: try reader.integrationCounts(of: id) ?? IntegrationCounts(integrationID: id),
-                topicName: topic?["name"].text ?? ""
-            )
+            var facts: [Facts] = []
+            for record in records {
+                let id = record.id
+                let keys = try reader.integrationKeys(of: id).filter { $0.isGood(at: now) }
+                let topic = try reader.records(topics, ids: [record["topicId"].text ?? ""], where: .always).first
+                facts.append(
+                    Facts(
+                        hints: keys.reversed().map(\.hint),
+                        secrets: try reader.integrationSecrets(of: id).keys.sorted { $0.rawValue < $1.rawValue },
+                        counts: try reader.integrationCounts(of: id) ?? IntegrationCounts(integrationID: id),
+                        topicName: topic?["name"].text ?? ""
+                    )
+                )
+            }
+            return facts
         }
     }
 
