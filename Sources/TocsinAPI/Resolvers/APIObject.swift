@@ -136,7 +136,7 @@ package final class Services: Sendable {
     /// Integrations and their keys; nil: the schema has none.
     package let integrations: IntegrationService?
     /// Where senders of integrations post.
-    let integrationAddresses: IntegrationAddresses
+    package let integrationAddresses: Reloadable<IntegrationAddresses>
     /// Signs people in; nil: nobody signs in here.
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
@@ -206,7 +206,7 @@ package final class Services: Sendable {
         tokens = TokenService(environment: environment, topics: schema.topics)
         reloadableCategories = Reloadable(categories)
         (self.signIn, self.sessions) = (signIn, sessions)
-        (self.integrations, self.integrationAddresses) = (integrations, integrationAddresses)
+        (self.integrations, self.integrationAddresses) = (integrations, Reloadable(integrationAddresses))
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

@@ -51,7 +51,7 @@ enum IntegrationResolvers {
         map.fact("keyHints") { _, facts, _ in .list(facts.hints.map { .leaf(.string($0)) }) }
         map.fact("url") { record, facts, services in
             guard let kind = record.integrationKind,
-                let url = services.integrationAddresses.url(kind, topicName: facts.topicName, key: nil)
+                let url = services.integrationAddresses.value.url(kind, topicName: facts.topicName, key: nil)
             else { return .null }
             return .leaf(.string(url))
         }
@@ -92,7 +92,11 @@ enum IntegrationResolvers {
         map.value("IntegrationKey.url") { object, invocation in
             guard case .integrationKey(let record, let topicName, let key) = object,
                 let kind = record.integrationKind,
-                let url = invocation.context.services.integrationAddresses.url(kind, topicName: topicName, key: key)
+                let url = invocation.context.services.integrationAddresses.value.url(
+                    kind,
+                    topicName: topicName,
+                    key: key
+                )
             else { return .null }
             return .leaf(.string(url))
         }
@@ -100,7 +104,7 @@ enum IntegrationResolvers {
             guard case .integrationKey(let record, let topicName, let key) = object,
                 let kind = record.integrationKind
             else { return .null }
-            let addresses = invocation.context.services.integrationAddresses
+            let addresses = invocation.context.services.integrationAddresses.value
             var members: JSONObject = [:]
             for snippet in addresses.snippets(kind, topicName: topicName, key: key) {
                 members[snippet.product] = .string(snippet.text)

@@ -36,10 +36,15 @@ package struct IntegrationHook: ModelHook {
         _ write: HookedWrite
     ) throws(StoreError) -> ServiceError? {
         if let problem = problem({ input[$0] ?? .null }) { return .badInput(problem) }
+        if try isFull(write) {
+            return .limit("You may have at most \(Self.maximumOfOwner) integrations; delete one first.")
+        }
         switch try topic(input["topicId"]?.text ?? "", write) {
         case .failure(let refusal): return refusal
         case .success(let topic):
-            if let owner = topic.owner, owner != write.caller.owner, input["editors"] == nil || input["editors"] == .null {
+            if let owner = topic.owner, owner != write.caller.owner,
+                input["editors"] == nil || input["editors"] == .null
+            {
                 input["editors"] = .json(JSONValue.array([.string(owner)]).serializedString())
             }
         }
@@ -65,6 +70,20 @@ package struct IntegrationHook: ModelHook {
     /// Whatever hangs on an integration goes with it: its keys end at once.
     package func didWrite(_ record: Record, _ write: HookedWrite) throws(StoreError) {
         if record.isDeleted { try write.writer.removeIntegrationRows(of: record.id) }
+    }
+
+    private func isFull(_ write: HookedWrite) throws(StoreError) -> Bool {
+        guard let owner = write.model.knownPositions.owner, let deleted = write.model.knownPositions.deleted,
+            let id = write.model.position(of: "id")
+        else { return false }
+        let own = Predicate.field(owner, .isOneOf(write.caller.ownerForms.map(FieldValue.text)))
+        let query = ModelQuery(
+            model: write.model,
+            predicate: own.and(.field(deleted, .notEqual(.bool(true)))),
+            order: [ModelQuery.Order(field: id)],
+            limit: Self.maximumOfOwner
+        )
+        return try write.writer.unlocked.records(query).count >= Self.maximumOfOwner
     }
 
     /// The topic, where the caller may publish to it.
@@ -116,7 +135,8 @@ extension IntegrationHook {
         guard let words = Self.parsed(value("severityWords"))?.objectValue, words.count <= Self.maximumWords,
             words.allSatisfy({ (1...5).contains($0.value.intValue ?? 0) })
         else {
-            return "severityWords must be an object of at most \(Self.maximumWords) words, each with its priority from 1 to "
+            return
+                "severityWords must be an object of at most \(Self.maximumWords) words, each with its priority from 1 to "
                 + "5, such as {\"sev1\": 5}."
         }
         return nil
@@ -145,10 +165,12 @@ extension IntegrationHook {
             }
         guard kind == .template else {
             return receiver == nil && text == nil
-                ? nil : "receiver and template are of integrations of kind TEMPLATE; this is one of kind \(kind.rawValue)."
+                ? nil
+                : "receiver and template are of integrations of kind TEMPLATE; this is one of kind \(kind.rawValue)."
         }
         guard (receiver == nil) != (text == nil) else {
-            return "An integration of kind TEMPLATE has a receiver that ships, by name, or a template of its own: one of "
+            return
+                "An integration of kind TEMPLATE has a receiver that ships, by name, or a template of its own: one of "
                 + "the two."
         }
         return templateProblem(receiver, text)

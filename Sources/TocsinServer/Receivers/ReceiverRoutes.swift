@@ -22,7 +22,11 @@ struct ReceiverRoutes: Sendable {
 
     private func route(_ method: HTTPRequest.Method?, _ path: String) -> HTTPRoute {
         let desk = desk
-        var route = HTTPRoute(method, path) { await desk.admission(of: $0) } respond: { await desk.respond(to: $0) }
+        var route = HTTPRoute(method, path) {
+            await desk.admission(of: $0)
+        } respond: {
+            await desk.respond(to: $0)
+        }
         route.maximumBodyBytes = desk.maximumBodyBytes
         return route.labelled(.receivers)
     }
