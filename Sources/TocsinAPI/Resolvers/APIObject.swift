@@ -50,6 +50,10 @@ package enum APIObject: Sendable {
     indirect case groupPage([Group], nextToken: String?)
     indirect case digest(PersonalDigest)
     indirect case digestPage([PersonalDigest], nextToken: String?)
+    indirect case alert(StoredAlert)
+    indirect case alertPage([StoredAlert], nextToken: String?)
+    indirect case entry(IncidentEntry)
+    indirect case entryPage([IncidentEntry], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -131,6 +135,8 @@ package final class Services: Sendable {
     package let tokens: TokenService
     /// Summaries that people have made for themselves.
     package let digests: DigestService
+    /// What senders say is wrong, and who answers.
+    package let incidents: IncidentBook
     /// Signs people in; nil: nobody signs in here.
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
@@ -194,6 +200,13 @@ package final class Services: Sendable {
             messages: messages,
             rights: rights,
             content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
+        )
+        incidents = IncidentBook(
+            environment: environment,
+            messages: messages,
+            rights: rights,
+            model: schema.incidents,
+            scheduled: scheduledMessages
         )
         tokens = TokenService(environment: environment, topics: schema.topics)
         reloadableCategories = Reloadable(categories)

@@ -9,7 +9,7 @@ package enum Job: String, MetricLabel {
     case tokenUses = "token_uses"
     case refusedTokens = "refused_tokens"
     // Those that remove rows, by what they remove.
-    case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
+    case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal, incidents
     case webhookEvents = "webhook_events"
 }
 
@@ -23,7 +23,7 @@ package final class JobMetrics: MetricSource {
     /// What jobs remove.
     private enum Rows: String, MetricLabel {
         static let labelName = "table"
-        case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
+        case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal, incidents
         case webhookEvents = "webhook_events"
     }
 
