@@ -60,6 +60,7 @@ package final class ResponseExecutor: Sendable {
             PeopleResolvers.register(in: &map)
             GroupResolvers.register(in: &map)
         }
+        if schema.hasIncidents { IncidentResolvers(schema: schema).register(in: &map) }
         DigestResolvers.register(in: &map)
         if schema.integrations != nil { IntegrationResolvers.register(in: &map) }
         for scalar in OperatorTypes.scalarNames {

@@ -52,6 +52,10 @@ package enum APIObject: Sendable {
     indirect case digestPage([PersonalDigest], nextToken: String?)
     indirect case integrationKey(Record, topicName: String, key: String)
     indirect case receivedRequest(ReceivedRequest)
+    indirect case alert(StoredAlert)
+    indirect case alertPage([StoredAlert], nextToken: String?)
+    indirect case entry(IncidentEntry)
+    indirect case entryPage([IncidentEntry], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -137,6 +141,8 @@ package final class Services: Sendable {
     package let integrations: IntegrationService?
     /// Where senders of integrations post.
     package let integrationAddresses: Reloadable<IntegrationAddresses>
+    /// What senders say is wrong, and who answers.
+    package let incidents: IncidentBook
     /// Signs people in; nil: nobody signs in here.
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
@@ -202,6 +208,13 @@ package final class Services: Sendable {
             messages: messages,
             rights: rights,
             content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
+        )
+        incidents = IncidentBook(
+            environment: environment,
+            messages: messages,
+            rights: rights,
+            model: schema.incidents,
+            scheduled: scheduledMessages
         )
         tokens = TokenService(environment: environment, topics: schema.topics)
         reloadableCategories = Reloadable(categories)

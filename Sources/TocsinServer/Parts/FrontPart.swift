@@ -90,7 +90,7 @@ struct FrontPart: Sendable {
         return ReceiverRoutes(
             desk: ReceiverDesk(
                 integrations: integrations,
-                intake: MessageIntake(messages: api.services.messages),
+                intake: api.services.incidents,
                 authenticator: access.authenticator,
                 receiver: { Receivers.of($0.integration.kind) },
                 report: api.services.report,

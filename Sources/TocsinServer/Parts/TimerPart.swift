@@ -59,7 +59,9 @@ struct TimerPart: Sendable {
             messages: api.services.messages,
             rights: rights
         )
-        let effects: [any TimerEffect] = [scheduled, jobs, digests, ownDigests, quietEnd]
+        let effects: [any TimerEffect] = [
+            scheduled, jobs, digests, ownDigests, quietEnd, IncidentEffect(api.services.incidents),
+        ]
         runner = TimerRunner(environment: store.environment, effects: effects) { timer, error in
             logger.error(
                 "a timer could not be fired; trying again",
