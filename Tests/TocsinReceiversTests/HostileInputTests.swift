@@ -31,11 +31,11 @@ struct HostileInputTests {
 
     @Test("a strange body gives events or a refusal with a status below 500", arguments: kinds)
     func strange(kind: Integration.Kind) throws {
+        let types = [
+            "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "text/plain",
+        ]
         for (name, body) in Self.bodies {
-            for type in [
-                "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b",
-                "text/plain",
-            ] {
+            for type in types.prefix(body.count > 10_000 ? 1 : 4) {
                 try check(kind, Sample.request(headers: [("Content-Type", type)], bytes: body), name)
             }
         }
@@ -75,7 +75,7 @@ struct HostileInputTests {
 
     @Test("huge texts and counts are cut to what may be stored", arguments: kinds)
     func huge(kind: Integration.Kind) throws {
-        let text = String(repeating: "e\u{301}\u{302}", count: 40_000) + String(repeating: "\u{301}", count: 200_000)
+        let text = String(repeating: "e\u{301}\u{302}", count: 20_000) + String(repeating: "\u{301}", count: 50_000)
         let many = (0..<3000).map { "\"l\($0)\":\"v\"" }.joined(separator: ",")
         let alert =
             "{\"status\":\"firing\",\"labels\":{\(many),\"alertname\":\"\(text)\"},\"annotations\":{\"summary\":\"\(text)\"}}"
@@ -144,7 +144,8 @@ struct HostileInputTests {
     private func check(_ kind: Integration.Kind, _ request: ReceiverRequest, _ words: String) throws {
         let receiver = try #require(Receivers.of(kind))
         _ = SenderKeys.find(in: request, kind: kind)
-        for grouping in Integration.Grouping.allCases {
+        let isGrouped = [.alertmanager, .grafana, .slack].contains(kind) && request.body.count < 10_000
+        for grouping in isGrouped ? Integration.Grouping.allCases : [Sample.integration(kind).grouping] {
             switch receiver.read(request, in: Sample.context(kind, grouping: grouping)) {
             case .events(let events, let notes):
                 for event in events {
@@ -167,7 +168,8 @@ struct HostileInputTests {
 
     private static func isBounded(_ event: SenderEvent) -> Bool {
         let texts = [event.title, event.body, event.key ?? "", event.messageKey ?? "", event.collapseKey ?? ""]
-        return (1...1024).contains(event.title.utf8.count) && event.body.utf8.count <= 65_536
+        return (([.trigger, .log].contains(event.action) ? 1 : 0)...1024).contains(event.title.utf8.count)
+            && event.body.utf8.count <= 65_536
             && (event.key ?? "k").unicodeScalars.count <= 512 && event.key != ""
             && (event.messageKey ?? "").utf8.count <= 256
             && (event.collapseKey ?? "").utf8.count <= 256
