@@ -9,6 +9,9 @@ struct SpoolPoster {
 
     /// How long one post is tried again.
     private static let patience: Duration = .seconds(3)
+    /// How long an answer is waited for when the time for sending is over: cut off, it would have to
+    /// be asked for again.
+    private static let grace: Duration = .seconds(2)
     private static let pauses = Backoff(first: .milliseconds(250), longest: .seconds(1))
 
     init(_ entry: SpoolEntry) throws(ClientError) {
@@ -25,14 +28,14 @@ struct SpoolPoster {
     /// Posts until the server has decided, for three seconds at most.
     func post(_ entry: SpoolEntry, until deadline: ContinuousClock.Instant) async -> SpoolSender.Fate {
         guard ContinuousClock.now < deadline else { return .waiting(reason: "the time for sending is over") }
-        let end = min(deadline, .now + Self.patience)
+        let end = min(deadline + Self.grace, .now + Self.patience)
         var failures = 0
         while true {
             let (fate, leastPause) = await attempt(entry, until: end)
             guard case .waiting = fate else { return fate }
             failures += 1
             let pause = max(leastPause, Self.pauses.pause(afterFailures: failures, random: .random(in: 0.5..<1)))
-            guard ContinuousClock.now + pause < end else { return fate }
+            guard ContinuousClock.now + pause < min(end, deadline) else { return fate }
             do { try await Task.sleep(for: pause) } catch { return fate }
         }
     }
@@ -66,7 +69,8 @@ struct SpoolPoster {
 
     private static func sentence(_ answer: PathCaller.Answer) -> String {
         let said = (try? JSONParser.parse(answer.body))?["error"]?["message"]?.stringValue ?? ""
-        return Terminal.harmless("the server answered \(answer.status)" + (said.isEmpty ? "" : " (\(said.prefix(300)))"))
+        let remark = said.isEmpty ? "" : " (\(said.prefix(300)))"
+        return Terminal.harmless("the server answered \(answer.status)" + remark)
     }
 
     /// A failure as the part of a sentence.
