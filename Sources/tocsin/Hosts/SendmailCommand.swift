@@ -2,7 +2,7 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 
-/// `tocsin sendmail`: takes the place of `/usr/sbin/sendmail` on hosts whose mail goes to nobody's box.
+/// `tocsin sendmail`: takes the place of `/usr/sbin/sendmail` on hosts whose mail nobody reads.
 struct SendmailCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sendmail",
@@ -22,7 +22,7 @@ struct SendmailCommand: AsyncParsableCommand {
               others      are read and change nothing
 
             OPTIONS OF ITS OWN
-              --key-file FILE, --server URL, --spool FOLDER, --ca-file FILE, as with `tocsin event`
+              as with `tocsin event`: --key-file FILE, --server URL, --spool FOLDER, --ca-file FILE
 
             EXAMPLE
               printf 'Subject: Disk full\\n\\nsda1: 95 %%\\n' | tocsin sendmail -i root

@@ -33,7 +33,8 @@ struct Spool {
     static let maximumEntryBytes = 2 << 20
 
     private static let ending = ".post"
-    private static let draftPrefix = "draft-"
+    /// Of what is being written, which no sender may see.
+    private static let draftEnding = ".draft"
     private static let patience: Duration = .seconds(10)
 
     /// Where refused posts lie, each with its reason beside it.
@@ -136,7 +137,7 @@ struct Spool {
     /// What a process left that was killed while it wrote: nobody was told of it.
     private func removeDrafts() {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        for name in names where name.hasPrefix(Self.draftPrefix) { unlink(folder + "/" + name) }
+        for name in names where name.hasSuffix(Self.draftEnding) { unlink(folder + "/" + name) }
     }
 
     /// Microseconds since 1970, or one more than the last where the clock went back.
@@ -150,7 +151,7 @@ struct Spool {
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws(Failure) {
-        let (draft, place) = (folder + "/" + Self.draftPrefix + name, folder + "/" + name)
+        let (draft, place) = (folder + "/" + name + Self.draftEnding, folder + "/" + name)
         let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o640)
         guard file >= 0 else { throw .ofSystem("\(draft) cannot be made") }
         defer { close(file) }

@@ -12,7 +12,8 @@ final class SpoolLock: Sendable {
     static func take(_ path: String) throws(Spool.Failure) -> SpoolLock? {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o660)
         guard descriptor >= 0 else { throw .ofSystem("\(path) cannot be opened") }
-        // The group of the spool's folder takes part, whatever the umask says; only its owner can say so.
+        // The group of the spool's folder takes part, whatever the umask says; only the owner of
+        // the file can say so.
         fchmod(descriptor, 0o660)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EINTR { continue }

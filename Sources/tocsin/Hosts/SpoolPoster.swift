@@ -9,8 +9,8 @@ struct SpoolPoster {
 
     /// How long one post is tried again.
     private static let patience: Duration = .seconds(3)
-    /// How long an answer is waited for when the time for sending is over: cut off, it would have to
-    /// be asked for again.
+    /// How long an answer is waited for when the time for sending is over: cut off, the post would
+    /// have to be repeated.
     private static let grace: Duration = .seconds(2)
     private static let pauses = Backoff(first: .milliseconds(250), longest: .seconds(1))
 

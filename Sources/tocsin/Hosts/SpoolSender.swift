@@ -7,8 +7,8 @@ import TocsinClient
 /// One process sends at a time. A lane whose server fails keeps what it has; the other lanes go on.
 struct SpoolSender {
     let spool: Spool
-    /// The server of this run: what other users have written goes there and nowhere else, because it
-    /// is sent with keys that they may not be able to read.
+    /// The server of this run: what other users have written goes there and nowhere else, because
+    /// it is sent with keys that they may not be able to read.
     let server: String
     /// When nothing more is tried.
     let deadline: ContinuousClock.Instant
@@ -51,7 +51,7 @@ struct SpoolSender {
             }
             defer { withExtendedLifetime(lock) {} }
             while let name = try pass.next() { await pass.handle(name) }
-            // Whoever added a post while the lock was held has left it here: looked at once more below.
+            // Whoever added a post while the lock was held has left it here: the condition looks again.
         } while try pass.next() != nil
         pass.close()
         return pass.report

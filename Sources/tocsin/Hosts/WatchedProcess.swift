@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import TocsinServer
 
-/// Runs one command with this process's input, output and error, and keeps the end of what it wrote.
+/// Runs one command with this process's input, output and error, and keeps the end of its output.
 ///
 /// The signals that ask this process to stop go to the command instead.
 final class WatchedProcess: Sendable {

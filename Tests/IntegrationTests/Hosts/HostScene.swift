@@ -80,6 +80,14 @@ final class HostScene {
         try await tocsin(["event", "trigger", "--key", title, "--title", title, "--spool", spool], port: port)
     }
 
+    /// Sends what waits until nothing does, however slow the machine is.
+    func flush(port: Int) async throws {
+        try await eventually("nothing waits in \(spool)") {
+            _ = try await tocsin(["event", "flush", "--spool", spool], port: port)
+            return waiting().isEmpty
+        }
+    }
+
     /// Puts posts in the spool that no command has written, in order, each with its title.
     func fill(_ titles: [String], port: Int) throws {
         try FileManager.default.createDirectory(atPath: spool, withIntermediateDirectories: true)
