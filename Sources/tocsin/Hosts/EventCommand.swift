@@ -25,6 +25,9 @@ struct EventCommand: AsyncParsableCommand {
               TOCSIN_URL       the server's address
               TOCSIN_KEY_FILE  the file with the integration's key
 
+            FILES
+              /etc/default/tocsin-host  variables for the whole host, where the environment has none
+
             EXIT STATUS
               0 sent, or waiting on the disk; 1 neither, or refused; 2 wrong use
             """,

@@ -36,7 +36,7 @@ struct HostSettings {
 
     /// What is not given comes from the environment, else from the defaults.
     init(server: String?, keyFile: String?, spool: String?, authorityFile: String?) {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = HostVariables()
         self.server = server ?? environment["TOCSIN_URL"] ?? "http://127.0.0.1:8080"
         self.keyFile = Self.absolute(keyFile ?? environment["TOCSIN_KEY_FILE"] ?? Self.keyFile)
         var folder = Self.absolute(spool ?? Self.spool)

@@ -24,6 +24,9 @@ struct PingCommand: AsyncParsableCommand {
               TOCSIN_URL       the server's address
               TOCSIN_KEY_FILE  the file with the monitor's key
 
+            FILES
+              /etc/default/tocsin-host  variables for the whole host
+
             EXIT STATUS
               that of the command; 127 it is not there, 126 it cannot be run, 2 wrong use
             """
@@ -64,7 +67,7 @@ struct PingCommand: AsyncParsableCommand {
     }
 
     private func makePinger() throws -> Pinger {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = HostVariables()
         var settings = ClientSettings()
         settings.certificateAuthorityFile = caFile
         settings.allowsPlainText = true

@@ -31,6 +31,9 @@ struct SendmailCommand: AsyncParsableCommand {
               TOCSIN_URL       the server's address
               TOCSIN_KEY_FILE  the file with the integration's key; /etc/tocsin/mail.key by default
 
+            FILES
+              /etc/default/tocsin-host  variables for the whole host, where the environment has none, as under cron
+
             EXIT STATUS
               0 sent, or waiting on the disk; 1 neither, or refused; 2 wrong use
             """

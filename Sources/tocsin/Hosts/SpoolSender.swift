@@ -51,7 +51,8 @@ struct SpoolSender {
             }
             defer { withExtendedLifetime(lock) {} }
             while let name = try pass.next() { await pass.handle(name) }
-            // Whoever added a post while the lock was held has left it here: the condition looks again.
+            // Whoever added a post while the lock was held has left it here, so that the folder is
+            // looked at once more without it.
         } while try pass.next() != nil
         pass.close()
         return pass.report

@@ -177,6 +177,25 @@ struct SendmailTests {
         }
     }
 
+    @Test("without variables, as under cron, server and key come from the file of the host")
+    func hostFile() async throws {
+        try await HostScene.run { host in
+            let server = try Receiver { _, _ in 202 }
+            let file = host.folder + "/tocsin-host"
+            let address = "http://127.0.0.1:\(server.port)"
+            let text = "# The host's own.\nTOCSIN_URL=\"\(address)\"\nTOCSIN_KEY_FILE=\(host.keyFile)\n"
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let result = try await ChildProcess.run(
+                try TestBinary.path(),
+                ["sendmail", "--spool", host.spool, "root"],
+                environment: TestBinary.environment.merging(["TOCSIN_HOST_FILE": file]) { $1 },
+                folder: host.folder
+            )
+            #expect(result == (0, "", ""))
+            #expect(server.requests("/in/mail").first?.headers["authorization"] == "Bearer \(HostScene.key)")
+        }
+    }
+
     @Test("what is no text reaches the server byte by byte")
     func bytes() async throws {
         try await HostScene.run { host in
