@@ -189,7 +189,7 @@ let package = Package(
             ],
             exclude: ["Conformance/cases", "Conformance/amplify-schema.graphql", "Tokens/token-scopes.txt"]
         ),
-        tests("TocsinReceiversTests", ["JSON", "TocsinCore", "TocsinReceivers"]),
+        tests("TocsinReceiversTests", ["JSON", "TocsinCore", "TocsinReceivers"], exclude: ["Receivers"]),
         tests(
             "TocsinPushTests",
             [
