@@ -24,6 +24,8 @@ extension ReceiverTemplate {
         var run = TemplateRun(input.scope, steps: Self.maximumSteps, maximumTextBytes: Self.maximumTextBytes)
         let isWhole = Self.forItems(of: each, &run, &outcome) { run, outcome in apply(to: &run, &outcome) }
         if !isWhole || run.isExhausted {
+            // What was noted of half an event says nothing.
+            outcome.trouble.forget()
             outcome.trouble.note(
                 "the budget of \(Self.maximumSteps) steps is used up. Name fewer places of large values, or fewer items"
             )

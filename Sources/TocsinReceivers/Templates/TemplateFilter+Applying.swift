@@ -31,9 +31,18 @@ extension TemplateFilter {
         case .int, .double, .bool: text = value.plainText
         default: return value
         }
-        guard run.spend(TemplateRun.steps(of: text)) else { return .null }
+        guard run.spend(TemplateRun.steps(of: text) * weight) else { return .null }
         if case .sha256 = self { return .string(HexText.text(of: run.scope.sha256(Array(text.utf8)))) }
         return changed(text, bytes: run.maximumTextBytes).map { .string($0) } ?? value
+    }
+
+    /// How much more a text costs than to be read once.
+    private var weight: Int {
+        switch self {
+        case .plain, .title, .replace: 16
+        case .after, .before, .url, .sha256: 8
+        default: 1
+        }
     }
 
     /// nil: it does not fit.

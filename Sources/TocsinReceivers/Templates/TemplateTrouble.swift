@@ -18,6 +18,9 @@ struct TemplateTrouble {
     /// Sentences, no more than people read.
     var sentences: [String] { noted + severity.notes }
 
+    /// Starts anew, at the same rule.
+    mutating func forget() { noted.removeAll() }
+
     mutating func note(_ sentence: String) {
         let whole = rule.isEmpty ? sentence : "\(rule): \(sentence)"
         guard noted.count < Self.maximumSentences, !noted.contains(whole) else { return }

@@ -96,7 +96,7 @@ struct TemplateRuleTests {
             return
         }
         #expect(events.count == 1000)
-        #expect(notes == ["{a} has 1200 items; the first 1000 were taken"])
+        #expect(notes == ["rule 1: {a} has 1200 items; the first 1000 were taken"])
     }
 
     @Test(
