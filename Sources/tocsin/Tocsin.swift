@@ -34,6 +34,13 @@ struct Tocsin: AsyncParsableCommand {
                 ]
             ),
             CommandGroup(
+                name: "Incidents",
+                subcommands: [
+                    IncidentsCommand.self, IncidentCommand.self, AckCommand.self, SnoozeCommand.self,
+                    ResolveCommand.self, NoteCommand.self, WatchCommand.self,
+                ]
+            ),
+            CommandGroup(
                 name: "Trying out",
                 subcommands: [SimulatorCommand.self, GraphQLCommand.self, DevCommand.self]
             ),
