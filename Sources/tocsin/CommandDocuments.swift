@@ -9,6 +9,9 @@ enum CommandDocuments {
             AuditSourceOptions.document, DeliveriesCommand.document, ExplainCommand.document,
             RedriveCommand.document, SimulateCommand.document,
         ] + RemoteTokenDesk.documents + TopicCommand.documents + IntegrationCommand.documents
-            + ScheduleCommand.kind.documents + DigestCommand.kind.documents
+            + [
+                IncidentsCommand.document, AckCommand.document, ResolveCommand.document, SnoozeCommand.document,
+                NoteCommand.document, WatchCommand.document,
+            ] + IncidentReference.documents + IncidentCommand.documents + ScheduleCommand.kind.documents + DigestCommand.kind.documents
     }
 }

@@ -39,6 +39,13 @@ struct Tocsin: AsyncParsableCommand {
                 subcommands: [EventCommand.self, PingCommand.self, SendmailCommand.self]
             ),
             CommandGroup(
+                name: "Incidents",
+                subcommands: [
+                    IncidentsCommand.self, IncidentCommand.self, AckCommand.self, SnoozeCommand.self,
+                    ResolveCommand.self, NoteCommand.self, WatchCommand.self,
+                ]
+            ),
+            CommandGroup(
                 name: "Trying out",
                 subcommands: [SimulatorCommand.self, GraphQLCommand.self, DevCommand.self]
             ),

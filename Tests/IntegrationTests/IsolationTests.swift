@@ -82,7 +82,7 @@ struct Probe {
     private static let incident = "{ id number title topicId timeline { items { text by } } topic { name } }"
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `ALARM`, `INTEGRATION`, `BEARER`, `GRANT`,
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `ALARM`, `BEARER`, `GRANT`,
     /// `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
@@ -302,9 +302,9 @@ private struct Targets {
             ("USER", isThere ? "ada" : "nobody"), ("GROUP", isThere ? "oncall" : "nogroup"),
             ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000006"),
             ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
-            ("ALARM", isThere ? incidentID : "01900000-0000-7000-8000-000000000010"),
+            ("ALARM", isThere ? incidentID : "01900000-0000-7000-8000-000000000009"),
             ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000008"),
-            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-000000000009"),
+            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-00000000000a"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
