@@ -22,3 +22,19 @@ static inline size_t tocsin_gzip(const unsigned char *bytes, size_t count, unsig
     deflateEnd(&stream);
     return outcome == Z_STREAM_END ? written : 0;
 }
+
+// Reads gzip (RFC 1952) into a target; answers how many bytes it has, or (size_t)-1 where it is broken or has more than
+// there is room for. inflateInit2 is a macro, which Swift cannot call.
+static inline size_t tocsin_gunzip(const unsigned char *bytes, size_t count, unsigned char *target, size_t room) {
+    z_stream stream;
+    memset(&stream, 0, sizeof stream);
+    if (inflateInit2(&stream, 15 + 16) != Z_OK) return (size_t)-1;
+    stream.next_in = (unsigned char *)bytes;
+    stream.avail_in = (uInt)count;
+    stream.next_out = target;
+    stream.avail_out = (uInt)room;
+    int outcome = inflate(&stream, Z_FINISH);
+    size_t written = stream.total_out;
+    inflateEnd(&stream);
+    return outcome == Z_STREAM_END ? written : (size_t)-1;
+}

@@ -61,6 +61,7 @@ package final class ResponseExecutor: Sendable {
             GroupResolvers.register(in: &map)
         }
         DigestResolvers.register(in: &map)
+        if schema.integrations != nil { IntegrationResolvers.register(in: &map) }
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
                 try AWSScalars.checked(value, as: scalar)

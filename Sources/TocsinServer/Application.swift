@@ -200,6 +200,7 @@ package final class Application: Sendable {
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
+        let (api, jobs) = (api, process.metrics.jobs)
         let (timers, audit, signIn, log, server) = (timers, audit, signIn, process.log, front.metrics)
         let reports = serviceReports
         await withDiscardingTaskGroup { group in
@@ -212,6 +213,7 @@ package final class Application: Sendable {
             group.addTask { await signIn.run() }
             group.addTask { await access.userFacts.run() }
             group.addTask { await access.noteUses(store.store) }
+            group.addTask { await api.noteIntegrations(store: store, jobs: jobs) }
             group.addTask { await feed.run() }
             group.addTask { await push.outbox.run() }
             group.addTask { await push.webhooks.run() }

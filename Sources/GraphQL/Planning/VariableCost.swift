@@ -170,6 +170,6 @@ extension VariableCost {
                 if let size = value.intValue { return .constant(Int(clamping: size)) }
             }
         }
-        return .inherited
+        return field.field.assumedSize.map { .constant($0) } ?? .inherited
     }
 }

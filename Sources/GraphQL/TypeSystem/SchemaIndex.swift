@@ -41,6 +41,8 @@ final class SchemaIndex: Sendable {
         var isIntrospection: Bool
         /// How large a page is that does not say, by the position in `pageArguments`.
         var defaultPageSizes: [Int?]
+        /// How many members the list is taken to have where nobody says.
+        var assumedSize: Int?
         var arguments: Range<Int32>
     }
 

@@ -61,6 +61,7 @@ struct SchemaIndexBuilder {
                 isList: field.type.isList,
                 isIntrospection: field.parentName.hasPrefix("__"),
                 defaultPageSizes: SchemaIndex.pageArguments.map { field.defaultInteger(of: $0.description) },
+                assumedSize: field.assumedSize,
                 arguments: add(
                     field.arguments,
                     in: SchemaIndex.Scope.arguments(of: FieldNumber(fields.count))

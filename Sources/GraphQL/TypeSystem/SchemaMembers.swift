@@ -17,6 +17,9 @@ extension Schema {
         public let directives: [Directive]
         /// Why it should not be used any more.
         public let deprecationReason: String?
+        /// How many members its list is taken to have where nobody says: `@listSize(assumedSize:)`,
+        /// as the draft of the cost directives has it.
+        public let assumedSize: Int?
         /// Where it was defined.
         public let location: SourceLocation
         /// Its number among all fields of the schema, so that tables by field need no hashing.
@@ -41,6 +44,8 @@ extension Schema {
             type = node.type
             directives = node.directives
             deprecationReason = Schema.deprecationReason(node.directives)
+            let size = node.directives.first { $0.name == "listSize" }?.argument("assumedSize")?.intValue
+            assumedSize = node.type.isList ? size.map { max(1, Int(clamping: $0)) } : nil
             location = node.location
             self.index = index
         }

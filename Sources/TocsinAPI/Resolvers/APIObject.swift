@@ -50,6 +50,8 @@ package enum APIObject: Sendable {
     indirect case groupPage([Group], nextToken: String?)
     indirect case digest(PersonalDigest)
     indirect case digestPage([PersonalDigest], nextToken: String?)
+    indirect case integrationKey(Record, topicName: String, key: String)
+    indirect case receivedRequest(ReceivedRequest)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -131,6 +133,10 @@ package final class Services: Sendable {
     package let tokens: TokenService
     /// Summaries that people have made for themselves.
     package let digests: DigestService
+    /// Integrations and their keys; nil: the schema has none.
+    package let integrations: IntegrationService?
+    /// Where senders of integrations post.
+    let integrationAddresses: IntegrationAddresses
     /// Signs people in; nil: nobody signs in here.
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
@@ -159,6 +165,8 @@ package final class Services: Sendable {
         categories: [NotificationCategory] = [],
         signIn: SignInService? = nil,
         sessions: SessionService? = nil,
+        integrations: IntegrationService? = nil,
+        integrationAddresses: IntegrationAddresses = IntegrationAddresses(base: "http://127.0.0.1:8080"),
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
@@ -198,6 +206,7 @@ package final class Services: Sendable {
         tokens = TokenService(environment: environment, topics: schema.topics)
         reloadableCategories = Reloadable(categories)
         (self.signIn, self.sessions) = (signIn, sessions)
+        (self.integrations, self.integrationAddresses) = (integrations, integrationAddresses)
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

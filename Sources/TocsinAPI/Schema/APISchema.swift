@@ -21,6 +21,8 @@ package struct APISchema: Sendable {
     package let peopleConflict: String?
     /// Whether the API of people and groups is there.
     var hasPeople: Bool { peopleConflict == nil }
+    /// The shipped model `Integration`; nil: integrations are left out.
+    package var integrations: ModelType? { models.first { $0.name == "Integration" } }
     /// The full SDL as clients see it.
     package let sdl: String
 
@@ -106,7 +108,9 @@ package struct APISchema: Sendable {
         let filtered = Set(models.flatMap(\.valueFields).filter(\.isEnum).map(\.namedType))
         let filters = enums.map(\.name).filter(filtered.contains)
             .map { OperatorTypes.filters(ofEnum: $0, usedIn: text) }
-        return (ofModels + values + filters + [OperatorTypes.sdl, keys]).joined(separator: "\n\n")
+        let isSized = (models.flatMap(\.fields) + embedded.flatMap(\.fields)).contains { $0.assumedSize != nil }
+        let sizes = isSized ? ["directive @listSize(assumedSize: Int!) on FIELD_DEFINITION"] : []
+        return (ofModels + values + filters + sizes + [OperatorTypes.sdl, keys]).joined(separator: "\n\n")
     }
 }
 

@@ -24,10 +24,17 @@ package struct ModelDeclaration: Sendable {
         package var isEmbedded = false
         /// What `@default` stores.
         package var defaultValue: FieldValue?
+        /// How many members its list is taken to have in the cost of an operation: `@listSize`.
+        package var assumedSize: Int?
         /// The field's own `@auth`, in place of the model's.
         package var rules: [AccessRule]?
         /// Where it stands in the file, from 1.
         package var line: Int
+    }
+
+    /// A field that has a type, as SDL, with what the cost rule reads of it.
+    static func typeText(_ text: String, of field: Field) -> String {
+        text + (field.assumedSize.map { " @listSize(assumedSize: \($0))" } ?? "")
     }
 
     /// `@hasOne`, `@hasMany` or `@belongsTo` as written.

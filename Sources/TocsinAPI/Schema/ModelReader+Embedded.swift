@@ -29,8 +29,12 @@ extension ModelReader {
         }
         var names: Set<String> = []
         let fields = type.fields.map { definition in
-            let field = field(definition)
+            var field = field(definition)
             for directive in definition.directives {
+                guard directive.name != "listSize" else {
+                    field.assumedSize = assumedSize(directive, of: field)
+                    continue
+                }
                 note(
                     directive.location,
                     "@\(directive.name) on \(field.name) needs a type with @model; objects of \(type.name) are kept inside "

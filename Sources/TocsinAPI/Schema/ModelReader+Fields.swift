@@ -30,6 +30,7 @@ extension ModelReader {
             case "hasOne", "hasMany", "belongsTo": field.relation = relation(directive, of: field)
             case "default": field.defaultValue = defaultValue(directive, of: field)
             case "auth": field.rules = accessRules(directive)
+            case "listSize": field.assumedSize = assumedSize(directive, of: field)
             case "typeNames": model.typeNames = typeNames(directive, on: field, of: model.name)
             case "manyToMany":
                 note(
@@ -42,7 +43,7 @@ extension ModelReader {
                 note(
                     directive.location,
                     "@\(directive.name) is not known; on a field write @index, @primaryKey, @hasOne, @hasMany, "
-                        + "@belongsTo, @default or @auth, and on a message's type @typeNames."
+                        + "@belongsTo, @default, @listSize or @auth, and on a message's type @typeNames."
                 )
             }
         }
@@ -127,6 +128,20 @@ extension ModelReader {
         }
         if model.keyFields != ["id"] { note(directive.location, "\(model.name) has two primary keys; keep one.") }
         model.keyFields = [field.name] + sortFields
+    }
+
+    /// How many members a list inside a record is taken to have: `@listSize(assumedSize: 20)`.
+    mutating func assumedSize(_ directive: Directive, of field: ModelDeclaration.Field) -> Int? {
+        let size = directive.argument("assumedSize")?.intValue ?? 0
+        guard field.isList, field.isEmbedded, directive.arguments.count == 1, (1...1000).contains(size) else {
+            note(
+                directive.location,
+                "@listSize stands on a list of objects that are kept inside a record, and says how many there are at most: "
+                    + "@listSize(assumedSize: 20), from 1 to 1000."
+            )
+            return nil
+        }
+        return Int(size)
     }
 
     private mutating func defaultValue(_ directive: Directive, of field: ModelDeclaration.Field) -> FieldValue? {

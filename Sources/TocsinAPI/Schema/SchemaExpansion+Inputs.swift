@@ -69,7 +69,10 @@ extension SchemaExpansion {
 extension EmbeddedType {
     /// The type and its input type.
     var types: String {
-        let members = fields.map { SchemaExpansion.describe($0.description) + "\($0.name): \($0.typeText)" }
+        let members = fields.map {
+            SchemaExpansion.describe($0.description) + "\($0.name): "
+                + ModelDeclaration.typeText($0.typeText, of: $0)
+        }
         let inputs = fields.map { "\($0.name): \($0.inputType)" }
         return SchemaExpansion.describe(description) + "type \(name) {\n\(members.joined(separator: "\n"))\n}\n"
             + "input \(inputName) { \(inputs.joined(separator: " ")) }"

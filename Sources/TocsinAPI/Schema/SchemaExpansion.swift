@@ -70,7 +70,8 @@ struct SchemaExpansion {
 
     private var objectType: String {
         var lines = model.fields.map {
-            Self.describe($0.description) + $0.name + arguments(of: $0) + ": " + type(of: $0)
+            Self.describe($0.description) + $0.name + arguments(of: $0) + ": "
+                + ModelDeclaration.typeText(type(of: $0), of: $0)
         }
         for timestamp in model.operations.timestamps where !model.declares(timestamp) {
             lines.append("\(timestamp): AWSDateTime!")

@@ -30,6 +30,11 @@ package enum OwnerText {
         return String(text[separator.upperBound...])
     }
 
+    /// The user of an owner text: the subject of `<sub>::<username>`, or all of it.
+    package static func userID(of text: String) -> UserID {
+        UserID(text.firstRange(of: "::").map { String(text[..<$0.lowerBound]) } ?? text)
+    }
+
     private static func isHexadecimal(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),

@@ -49,6 +49,12 @@ package struct Integration: Sendable, Equatable {
     package var grouping: Grouping
     /// Of events that say none, 1 to 5.
     package var defaultPriority: Int
+    /// The label whose word says how bad an alert is.
+    package var severityLabel: String
+    /// Priorities of words of the owner's own, in small letters; they go before the common ones.
+    package var severityWords: [String: Int]
+    /// Whether the server may call an address when a button of ntfy is pressed.
+    package var allowsHTTPActions: Bool
     /// An incident that was resolved less long ago is opened again by its key.
     package var reopenSeconds: Int
     /// An incident without an event for so long is resolved; 0: never.
@@ -64,5 +70,6 @@ package struct Integration: Sendable, Equatable {
         grouping = [.ntfy, .gotify, .slack].contains(kind) ? .none : .group
         (defaultPriority, reopenSeconds, resolveAfterSeconds) = (4, 300, 0)
         (notifyResolved, isResolvedByHand) = (.quiet, false)
+        (severityLabel, severityWords, allowsHTTPActions) = ("severity", [:], false)
     }
 }

@@ -59,14 +59,14 @@ extension Identity {
 package protocol StoreReader:
     RecordReading, MessageReading, MembershipReading, DeviceReading, FanoutReading, DeliveryReading,
     AccountReading, GroupReading, WebhookEventReading, NodeReading, TimerReading, ScheduledMessageReading,
-    UserSettingsReading, AuditReading, GrantReading, DigestReading, SessionReading
+    UserSettingsReading, AuditReading, GrantReading, DigestReading, SessionReading, IntegrationReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, RecordWriting, MessageWriting, MembershipWriting, DeviceWriting, FanoutWriting, DeliveryWriting,
     AccountWriting, GroupWriting, WebhookEventWriting, NodeWriting, TimerWriting, ScheduledMessageWriting,
-    UserSettingsWriting, AuditWriting, GrantWriting, DigestWriting, SessionWriting
+    UserSettingsWriting, AuditWriting, GrantWriting, DigestWriting, SessionWriting, IntegrationWriting
 {
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at
     /// before rows are locked in their order.

@@ -49,6 +49,8 @@ package struct ServiceEnvironment: Sendable {
     package var nodeName: String?
     /// Whoever runs a command on the data, in the audit: the name of the system's account.
     package var operatorName: String?
+    /// What models ask for beyond their schema, by the model's name.
+    package var hooks: [String: any ModelHook] = [:]
     /// Makes the texts of tokens; nil: none are made here.
     package var tokenTexts: (any TokenTexts)?
     /// Counts what becomes of devices; all services of a node share one.

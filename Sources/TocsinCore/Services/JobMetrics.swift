@@ -8,9 +8,11 @@ package enum Job: String, MetricLabel {
     case timers
     case tokenUses = "token_uses"
     case refusedTokens = "refused_tokens"
+    case integrationNotes = "integration_notes"
     // Those that remove rows, by what they remove.
     case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
     case webhookEvents = "webhook_events"
+    case receivedRequests = "received_requests"
 }
 
 /// What became of jobs' rounds.
@@ -25,6 +27,7 @@ package final class JobMetrics: MetricSource {
         static let labelName = "table"
         case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
         case webhookEvents = "webhook_events"
+        case receivedRequests = "received_requests"
     }
 
     private let rounds = CounterSet<LabelPair<Job, Outcome>>()

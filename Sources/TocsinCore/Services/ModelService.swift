@@ -126,15 +126,21 @@ package struct ModelService: Sendable {
         let id = try key(of: model, completing: &input)
         let completed = input
         return try await environment.store.writing { writer throws(StoreError) in
-            let factory = RecordFactory(model: model)
-            let record = factory.make(completed, id: id, caller: caller, at: environment.changeTime())
+            let (factory, now) = (RecordFactory(model: model), environment.changeTime())
+            var (input, record) = (completed, factory.make(completed, id: id, caller: caller, at: now))
             guard permitted.matches(record), caller.mayWrite(completed, .create, to: record) else {
                 return .failure(.unauthorized)
             }
             guard condition.matches(Record(model: model)) else { return .failure(.conditionFailed(nil)) }
-            if let stored = try writer.insert(record) {
-                return factory.outcome(ofRepeating: completed, stored: stored, caller: caller)
+            let (hook, write) = (environment.hooks[model.name], HookedWrite(caller: caller, now: now, writer: writer))
+            if let hook {
+                if let refusal = try hook.willCreate(&input, write) { return .failure(refusal) }
+                record = factory.make(input, id: id, caller: caller, at: now)
             }
+            if let stored = try writer.insert(record) {
+                return factory.outcome(ofRepeating: input, stored: stored, caller: caller)
+            }
+            try hook?.didWrite(record, write)
             writer.note(.created(record))
             return .success(record)
         }
@@ -258,19 +264,25 @@ package struct ModelService: Sendable {
             guard guarded.condition == .always || stored.shown(to: caller, roles) != nil else {
                 return .failure(.unauthorized)
             }
+            let hook = environment.hooks[model.name]
+            let write = HookedWrite(caller: caller, now: environment.changeTime(), writer: writer)
             switch decide(stored, condition, roles) {
             case .failure(let refusal): return .failure(refusal)
-            case .success(.updated(let record)):
+            case .success(.updated(var record)):
+                if let refusal = try hook?.willUpdate(&record, was: stored, write) { return .failure(refusal) }
                 if model.name == "Topic" {
                     let names = TopicNames(model, environment.models)
                     let taken = try names?.refusal(of: record, was: stored, caller: caller, writer)
                     if let taken { return .failure(taken) }
                 }
                 try writer.update(record)
+                try hook?.didWrite(record, write)
                 writer.note(.updated(record))
                 return .success(record)
             case .success(.deleted(let record)):
+                if let refusal = try hook?.willDelete(stored, write) { return .failure(refusal) }
                 try writer.update(record)
+                try hook?.didWrite(record, write)
                 if model.name == "Topic" { try writer.record(deletion(of: record, by: caller)) }
                 writer.note(.deleted(record))
                 return .success(record)

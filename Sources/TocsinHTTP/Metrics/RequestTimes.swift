@@ -11,6 +11,7 @@ package enum RouteLabel: String, CaseIterable, Sendable {
     case healthz = "/healthz"
     case readyz = "/readyz"
     case metrics = "/metrics"
+    case receivers = "/in"
     case console, rest, other
 }
 

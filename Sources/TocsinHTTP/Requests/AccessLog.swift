@@ -46,9 +46,13 @@ final class AccessLog: Sendable {
     private let folded = FoldedLines()
     private let sampled = Atomic(0)
 
-    init(_ logger: Logger, _ rules: CurrentRules) {
+    /// A path without the secrets in it.
+    private let maskedPath: @Sendable (String) -> String
+
+    init(_ logger: Logger, _ rules: CurrentRules, maskedPath: @escaping @Sendable (String) -> String = { $0 }) {
         self.logger = logger
         self.rules = rules
+        self.maskedPath = maskedPath
     }
 
     /// The level may change while the server runs.
@@ -70,7 +74,7 @@ final class AccessLog: Sendable {
         fields["request_id"] = "\(request.id)"
         fields["client_address"] = client.map { "\($0)" }
         fields["method"] = "\(request.method.rawValue)"
-        fields["path"] = "\(request.head.sentPath.prefix(200))"
+        fields["path"] = "\(maskedPath(request.head.sentPath).prefix(200))"
         fields["status"] = .stringConvertible(status)
         fields["duration_ms"] = .stringConvertible(milliseconds)
         fields["bytes"] = .stringConvertible(response.body.count)

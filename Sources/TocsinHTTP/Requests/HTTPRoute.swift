@@ -14,6 +14,14 @@ package struct HTTPRoute: Sendable {
     package var label = RouteLabel.other
     /// Whether it is a page for people: requests that ask for no HTML find nothing there.
     package var isPage = false
+    /// The longest body, in bytes, where it is another than elsewhere; the route itself answers
+    /// those who announce a longer one.
+    package var maximumBodyBytes: Int?
+    /// Which requests are meant, among those of the path; a request without a method stands for any.
+    ///
+    /// Such a route is asked last, and only where no other has the path: pages, which are for
+    /// browsers alone, do not count.
+    package var takes: (@Sendable (_ method: HTTPRequest.Method?, _ path: String) -> Bool)?
     /// What answers.
     package let respond: @Sendable (IncomingRequest) async -> OutgoingResponse
 
@@ -46,11 +54,12 @@ package struct HTTPRoute: Sendable {
 
     /// Whether the request may mean this route, whatever its method.
     func covers(_ request: IncomingRequest) -> Bool {
-        covers(request.path) && (!isPage || request.header("accept")?.contains("text/html") == true)
+        covers(request.path, request.method) && (!isPage || request.header("accept")?.contains("text/html") == true)
     }
 
-    func covers(_ path: String) -> Bool {
-        self.path.hasSuffix("/*") ? path.hasPrefix(self.path.dropLast()) : path == self.path
+    func covers(_ path: String, _ method: HTTPRequest.Method? = nil) -> Bool {
+        let isMeant = self.path.hasSuffix("/*") ? path.hasPrefix(self.path.dropLast()) : path == self.path
+        return isMeant && takes?(method, path) ?? true
     }
 }
 

@@ -211,6 +211,9 @@ package final class IncomingRequest: Sendable {
     /// The value of a header field; several are joined by commas.
     package func header(_ name: String) -> String? { headers.joined(name) }
 
+    /// All header fields in the order in which they were sent.
+    package var headerFields: [(name: String, value: String)] { Array(headers) }
+
     /// The elements of a header field that is a list, in lower case.
     func tokens(_ name: String) -> [String] {
         headers[canonicalForm: name].map { $0.lowercased() }

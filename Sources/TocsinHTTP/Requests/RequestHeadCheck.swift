@@ -31,7 +31,7 @@ final class RequestHeadCheck: Sendable {
         }
         let (path, queryString) = try target(of: head)
         let hasChunks = try hasChunks(head, fields)
-        _ = try bodyLength(fields, in: head.headers)
+        _ = try bodyLength(fields, in: head.headers, maximum: .max)
         let expectsContinue = try expectsContinue(head, fields)
         guard let method = Self.method(of: head) else {
             throw HTTPRefusal(.notImplemented, "This method is not served.", .badRequest)
@@ -48,7 +48,11 @@ final class RequestHeadCheck: Sendable {
     }
 
     /// The length of the body behind a head of these fields, in bytes; 0 where none is given.
-    func bodyLength(_ fields: KnownFields, in headers: HTTPHeaders) throws(HTTPRefusal) -> Int {
+    func bodyLength(
+        _ fields: KnownFields,
+        in headers: HTTPHeaders,
+        maximum: Int
+    ) throws(HTTPRefusal) -> Int {
         guard let length = fields.value(.contentLength, in: headers) else { return 0 }
         guard !fields.isRepeated(.contentLength), (1...18).contains(length.utf8.count) else {
             throw ambiguous("Content-Length must be one number.")
@@ -58,7 +62,7 @@ final class RequestHeadCheck: Sendable {
             guard (0x30...0x39).contains(digit) else { throw ambiguous("Content-Length must be one number.") }
             count = count * 10 + Int(digit - 0x30)
         }
-        guard count <= settings.maximumBodyBytes else { throw HTTPRefusal.bodyTooLarge(settings) }
+        guard count <= maximum else { throw HTTPRefusal.bodyTooLarge(settings.maximumBodyBytes) }
         return count
     }
 
@@ -175,8 +179,8 @@ extension HTTPRefusal {
         return HTTPRefusal(.uriTooLong, message, .badRequest)
     }
 
-    static func bodyTooLarge(_ settings: HTTPServerSettings) -> HTTPRefusal {
-        let message = "The request body is larger than \(settings.maximumBodyBytes) bytes. Send less in one request."
+    static func bodyTooLarge(_ bytes: Int) -> HTTPRefusal {
+        let message = "The request body is larger than \(bytes) bytes. Send less in one request."
         return HTTPRefusal(.contentTooLarge, message, .badRequest)
     }
 }

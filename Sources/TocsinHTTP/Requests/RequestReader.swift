@@ -37,6 +37,8 @@ final class RequestReader: ChannelInboundHandler {
         let startedAt = NIODeadline.now()
         /// The length of the body, where it does not come in chunks.
         let length: Int
+        /// What the body may have, in bytes.
+        let maximum: Int
         var body = ByteBuffer()
         var share: MemoryShare?
         /// Whose body it is, once that has been judged.
@@ -112,9 +114,15 @@ final class RequestReader: ChannelInboundHandler {
         if connection.take(rules.value) { last = nil }
         do throws(HTTPRefusal) {
             let known = try checked(head)
-            let length = try check.bodyLength(known.fields, in: head.headers)
+            let own = ownMaximum(of: known, head.headers)
+            let length = try check.bodyLength(
+                known.fields,
+                in: head.headers,
+                maximum: own == nil ? check.settings.maximumBodyBytes : .max
+            )
             requestNumber += 1
-            present = Present(head: known, headers: head.headers, length: length)
+            let maximum = own ?? check.settings.maximumBodyBytes
+            present = Present(head: known, headers: head.headers, length: length, maximum: maximum)
             phase = .body
             return .partial
         } catch {
@@ -122,6 +130,14 @@ final class RequestReader: ChannelInboundHandler {
             refusedTarget = head.uri
             return .refused(error)
         }
+    }
+
+    /// What the body may have where its route says so; a route that says more answers itself those
+    /// who announce too much.
+    private func ownMaximum(of head: RequestHead, _ headers: HTTPHeaders) -> Int? {
+        let length = head.fields.value(.contentLength, in: headers)
+        guard length != nil || head.hasChunks else { return nil }
+        return rules.value.maximumBodyBytes(at: head.path, head.method)
     }
 
     /// The last head where it covers this one; else this one, checked.
@@ -136,9 +152,10 @@ final class RequestReader: ChannelInboundHandler {
     private func append(_ bytes: ByteBuffer) -> Outcome {
         guard phase != .refused, present?.isAnswered == false else { return .partial }
         let count = present?.body.readableBytes ?? 0
-        guard count + bytes.readableBytes <= check.settings.maximumBodyBytes else {
+        guard let maximum = present?.maximum, count + bytes.readableBytes <= maximum else {
+            let maximum = present?.maximum ?? check.settings.maximumBodyBytes
             refuse()
-            return .refused(HTTPRefusal.bodyTooLarge(check.settings))
+            return .refused(HTTPRefusal.bodyTooLarge(maximum))
         }
         if count == 0 {
             self.present?.body = bytes

@@ -96,7 +96,7 @@ final class Responder<Service: GraphQLService>: Sendable {
         if let health, Self.isHealthPath(request.path) {
             return method == .get ? .health(health) : .refused(methodNotAllowed(request, allow: ["GET"]))
         }
-        let routes = rules.value.routes.filter { $0.covers(request) }
+        let routes = rules.value.routes(for: request)
         guard !routes.isEmpty else {
             let hint =
                 settings.graphQLPath.isEmpty ? "" : " GraphQL is at \(settings.publicPath(settings.graphQLPath))."
@@ -114,10 +114,14 @@ final class Responder<Service: GraphQLService>: Sendable {
         switch route(for: request) {
         case .health(let health):
             response = OutgoingResponse(request.path == "/readyz" ? await readiness(health) : health.live())
-        case .route(let route): response = await route.respond(request)
-        case .refused(let refusal): response = refusal
+            response.route = label(of: request.path)
+        case .route(let route):
+            response = await route.respond(request)
+            response.route = route.label
+        case .refused(let refusal):
+            response = refusal
+            response.route = label(of: request.path)
         }
-        response.route = label(of: request.path)
         return response
     }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import NIOSSL
 import Synchronization
 
@@ -16,6 +17,20 @@ final class FrontRules: Sendable {
         proxies = TrustedProxies(settings.trustedProxies)
         self.routes = routes
         requestLog = settings.requestLog
+    }
+
+    /// The routes that a request may mean, whatever their methods.
+    func routes(for request: IncomingRequest) -> [HTTPRoute] {
+        let meant = routes.filter { $0.covers(request) }
+        guard meant.contains(where: { $0.takes != nil }),
+            routes.contains(where: { $0.takes == nil && !$0.isPage && $0.covers(request.path) })
+        else { return meant }
+        return meant.filter { $0.takes == nil }
+    }
+
+    /// The longest body at a path, where routes say another than is usual.
+    func maximumBodyBytes(at path: String, _ method: HTTPRequest.Method) -> Int? {
+        routes.first { $0.maximumBodyBytes != nil && $0.covers(path, method) }?.maximumBodyBytes
     }
 }
 

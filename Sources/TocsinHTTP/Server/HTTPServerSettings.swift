@@ -61,6 +61,8 @@ package struct HTTPServerSettings: Sendable {
     package var requestIDPrefix = ""
     /// Which requests have a line in the log.
     package var requestLog = RequestLogPolicy.all
+    /// A path as the log may show it, without the secrets in it.
+    package var maskedPath: @Sendable (String) -> String = { $0 }
 
     /// A request head must be in within this time.
     package var headMilliseconds = 10_000

@@ -43,7 +43,7 @@ final class ServerParts<Service: GraphQLService>: Sendable {
         budget = MemoryBudget(ofHolder: settings.maximumMemoryOfOwner, ofAll: settings.maximumMemory)
         date = DateField(now: now)
         self.logger = logger
-        accessLog = AccessLog(logger, responder.rules)
+        accessLog = AccessLog(logger, responder.rules, maskedPath: settings.maskedPath)
         self.now = now
     }
 

@@ -10,4 +10,16 @@ enum Gzip {
         }
         return packed.isEmpty ? nil : packed
     }
+
+    /// What was packed; nil where it is broken, or has more than so many bytes.
+    static func unpacked(_ bytes: [UInt8], maximumBytes: Int) -> [UInt8]? {
+        // Nothing is written beyond what there is: memory that is not touched costs nothing.
+        var isWhole = false
+        let unpacked = [UInt8](unsafeUninitializedCapacity: maximumBytes + 1) { target, count in
+            let written = tocsin_gunzip(bytes, bytes.count, target.baseAddress, maximumBytes + 1)
+            isWhole = written <= maximumBytes
+            count = isWhole ? written : 0
+        }
+        return isWhole ? unpacked : nil
+    }
 }

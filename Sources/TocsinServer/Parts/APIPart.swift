@@ -1,10 +1,16 @@
+import Logging
 import TocsinAPI
+import TocsinAuth
 import TocsinCore
 
 /// What GraphQL calls: the services, and the live feed of what they commit.
 struct APIPart: Sendable {
     let services: Services
     let feed: LiveFeed
+    /// What came in by integrations and is not written yet; nil: there are none.
+    let integrationNotes: IntegrationNotes?
+    private let time: any TimeSource
+    private let logger: Logger
 
     init(_ process: ProcessPart, store: StorePart, push: PushPart, signIn: SignInPart, declarations: Declarations) {
         let report = FailureReport(
@@ -12,6 +18,23 @@ struct APIPart: Sendable {
             identifiers: process.identifiers,
             time: process.time
         )
+        let rights = PushRights(
+            topics: declarations.schema.topics,
+            messages: declarations.schema.messages,
+            claimedGroups: store.environment.claimedGroups
+        )
+        let notes = IntegrationNotes(keptRequests: process.settings.limits.receiverKeepRequests)
+        let integrations = declarations.schema.integrations.map { model in
+            IntegrationService(
+                environment: store.environment,
+                model: model,
+                rights: rights,
+                texts: IntegrationKeyText(),
+                sealer: process.sealer,
+                notes: notes
+            )
+        }
+        integrationNotes = integrations.map { _ in notes }
         services = Services(
             environment: store.environment,
             schema: declarations.schema,
@@ -20,6 +43,8 @@ struct APIPart: Sendable {
             categories: push.categories,
             signIn: signIn.service,
             sessions: signIn.sessions,
+            integrations: integrations,
+            integrationAddresses: IntegrationAddresses(base: process.settings.server.sendersBase),
             report: report.callAsFunction
         )
         feed = LiveFeed(
@@ -30,5 +55,24 @@ struct APIPart: Sendable {
             listeners: store.listeners
         )
         process.metrics.add(feed.metrics)
+        (time, logger) = (process.time, process.log.logger(.api))
+    }
+
+    /// Writes what came in by integrations, each second, until it is cancelled.
+    func noteIntegrations(store: StorePart, jobs: JobMetrics) async {
+        guard let integrationNotes else { return }
+        let task = integrationNotes.task(store.store)
+        await task.run(by: time, counting: jobs) {
+            logger.error("\(task.failure)", metadata: ["event": "integration_notes_unwritten", "reason": "\($0)"])
+        }
+    }
+}
+
+extension Settings.Server {
+    /// The address that senders of integrations are told to post to.
+    fileprivate var sendersBase: String {
+        let scheme = tlsCertificatePath == nil ? "http" : "https"
+        let name = host.contains(":") ? "[\(host)]" : host
+        return (publicURL ?? "\(scheme)://\(name):\(port)") + basePath
     }
 }

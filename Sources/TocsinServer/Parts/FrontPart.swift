@@ -3,6 +3,7 @@ import Metrics
 import TocsinAPI
 import TocsinCore
 import TocsinHTTP
+import TocsinReceivers
 
 /// What is served over HTTP: GraphQL, the routes, and whether the server is well.
 struct FrontPart: Sendable {
@@ -57,9 +58,10 @@ struct FrontPart: Sendable {
             time: time
         )
         let console = Console(process.settings.server)
+        let receivers = Self.receivers(process, access: access, api: api)
         let ownRoutes =
             (ClientFiles.routes + console.routes).map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
-            + process.metrics.routes(for: service)
+            + process.metrics.routes(for: service) + (receivers?.routes ?? [])
         (self.service, self.rates, self.ownRoutes) = (service, rates, ownRoutes)
         var (front, routes) = Self.surface(process.settings, service, declarations.routes)
         routes += ownRoutes
@@ -80,6 +82,23 @@ struct FrontPart: Sendable {
         process.metrics.add(server.sockets)
         // Told again once the list knows of it: what comes before finds nobody.
         store.hub.add(hearing: .accessEnded) { _ in server.accessHasEnded() }
+    }
+
+    /// The paths of senders; nil: the schema has no integrations.
+    private static func receivers(_ process: ProcessPart, access: AccessPart, api: APIPart) -> ReceiverRoutes? {
+        guard let integrations = api.services.integrations else { return nil }
+        return ReceiverRoutes(
+            desk: ReceiverDesk(
+                integrations: integrations,
+                intake: MessageIntake(messages: api.services.messages),
+                authenticator: access.authenticator,
+                receiver: { Receivers.of($0.integration.kind) },
+                report: api.services.report,
+                identifiers: process.identifiers,
+                time: process.time,
+                maximumBodyBytes: process.settings.limits.receiverBodyBytes
+            )
+        )
     }
 
     /// Listens; answers the server's address.
@@ -119,6 +138,7 @@ struct FrontPart: Sendable {
         _ routes: [Route]
     ) -> (HTTPServerSettings, [HTTPRoute]) {
         var front = settings.ofHTTPServer
+        front.maskedPath = MaskedPath.text
         let gateway = Gateway(service: service, routes: routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         return (front, gateway.httpRoutes.map { $0.labelled(.rest) })

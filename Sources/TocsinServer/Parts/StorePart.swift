@@ -4,6 +4,7 @@ import TocsinAPI
 import TocsinAuth
 import TocsinCore
 import TocsinPush
+import TocsinReceivers
 import TocsinStore
 
 /// The opened and migrated data, who hears of its changes, and what all services work with.
@@ -74,6 +75,7 @@ struct StorePart: Sendable {
         environment.bindsDevices = settings.push.bindsDevices
         environment.tokenTexts = LocalTokens(process.serverKey)
         environment.registrationProofs = Self.registrationProofs(process)
+        environment.hooks = Self.hooks(schema, environment)
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         progress.enter("preparing the database")
@@ -85,6 +87,17 @@ struct StorePart: Sendable {
         process.metrics.refresh?.add { reader throws(StoreError) in
             [.gauge("tocsin_sessions", "People's sessions that are good", try reader.sessionCount(at: time.now()))]
         }
+    }
+
+    private static func hooks(_ schema: APISchema, _ environment: ServiceEnvironment) -> [String: any ModelHook] {
+        guard schema.integrations != nil else { return [:] }
+        let rights = PushRights(
+            topics: schema.topics,
+            messages: schema.messages,
+            claimedGroups: environment.claimedGroups
+        )
+        let integrations = IntegrationHook(rights: rights)
+        return [integrations.model: integrations]
     }
 
     private static func observer(_ process: ProcessPart, _ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {

@@ -41,6 +41,7 @@ struct UpkeepPart: Sendable {
             ProofNonceReaper(store: store.store, time: time).task,
             SessionReaper(store: store.store, time: time).task,
             AuditReaper(store: store.store, time: time, keptSeconds: auditSeconds).task,
+            ReceivedRequestReaper(store: store.store, time: time).task,
             MessageReaper(store: store.store, time: time, retention: retention).task {
                 logger.info(
                     "old messages were removed",

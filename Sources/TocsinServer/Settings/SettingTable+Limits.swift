@@ -88,6 +88,21 @@ extension SettingTable {
             .unit("seconds"),
     ]
 
+    static let receiverLimits: [SettingDefinition] = [
+        .integer(
+            "receiver-body-bytes",
+            \.limits.receiverBodyBytes,
+            1024...(1 << 28),
+            "The largest body that a sender of an integration may post, unpacked."
+        ).unit("bytes"),
+        .integer(
+            "receiver-keep-requests",
+            \.limits.receiverKeepRequests,
+            0...1000,
+            "Requests of an integration that are kept for its owner, for a day at most; 0 for none."
+        ),
+    ]
+
     static let documentLimits: [SettingDefinition] = [
         .integer("document-bytes", \.limits.documentBytes, 100...(1 << 24), "The largest document.").unit("bytes"),
         .integer("document-tokens", \.limits.documentTokens, 10...1_000_000, "Tokens of a document."),

@@ -14,7 +14,8 @@ package enum SettingTable {
         ("Google push", fcm), ("Outbox", push),
         ("Push to browsers, webhooks", webPush), ("Content of pushes", pushContent),
         ("Schedules", schedules), ("Identities, versions and sync", models), ("Database and retention", database),
-        ("Limits of HTTP", httpLimits), ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
+        ("Limits of HTTP", httpLimits), ("Limits of receivers", receiverLimits),
+        ("Limits of GraphQL", documentLimits), ("Limits of data", dataLimits),
         ("Limits of sockets", socketLimits),
     ]
 

@@ -45,6 +45,12 @@ extension Settings {
         /// Root fields that one owner may send at once, where the rate is limited.
         package var rateBurst = 100
 
+        // Receivers
+        /// Bytes of what a sender posts, unpacked.
+        package var receiverBodyBytes = 5 << 20
+        /// Requests of one integration that are kept for its owner; 0: none.
+        package var receiverKeepRequests = 20
+
         // GraphQL documents
         /// Bytes of a document.
         package var documentBytes = 100_000

@@ -49,11 +49,15 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("used_nonces", by: "nonce"),
         MovedTable("audit_events", by: "at", "id"),
         MovedTable("sessions", by: "id"),
+        MovedTable("integration_keys", by: "digest"),
+        MovedTable("integration_secrets", by: "integration_id", "name"),
+        MovedTable("integration_counts", by: "integration_id"),
     ]
 
     /// Tables that speak of this database alone.
     package static let staying: Set<String> = [
         "migrations", "imports", "duties", "nodes", "node_events", "audit_retention", "setup_code",
+        "received_requests",
     ]
 
     /// The table of this name.

@@ -101,6 +101,6 @@ private struct CostMeasure {
                 }
             if let size { return min(max(1, size), limits.maximumPageSize) }
         }
-        return nil
+        return index[definition].assumedSize
     }
 }

@@ -1,0 +1,81 @@
+import Encodings
+import Synchronization
+import TocsinCore
+
+/// How many wrong keys an address may send: some at once, then one a minute. Meanwhile it alone is
+/// refused, whatever it sends.
+final class KeyGuesses: Sendable {
+    private struct Guesses {
+        var count: Double
+        var at: Timestamp
+    }
+
+    /// Wrong keys at once.
+    static let maximumCount = 30.0
+    /// What becomes good again in a second.
+    private static let perSecond = 1.0 / 60
+    private static let maximumAddresses = 10_000
+
+    private let guesses = Mutex<[IPAddress: Guesses]>([:])
+
+    /// How long an address has to wait; nil: it may go on.
+    func wait(of address: IPAddress?, now: Timestamp) -> Int? {
+        guard let address = address?.client else { return nil }
+        return guesses.withLock { guesses in
+            guard let known = guesses[address] else { return nil }
+            let count = Self.count(known, now)
+            guard count > Self.maximumCount - 1 else { return nil }
+            return max(1, Int(((count - Self.maximumCount + 1) / Self.perSecond).rounded(.up)))
+        }
+    }
+
+    /// Notes a wrong key; an IPv6 network of 64 bits counts as one address.
+    func note(_ address: IPAddress?, now: Timestamp) {
+        guard let address = address?.client else { return }
+        guesses.withLock { guesses in
+            if guesses.count >= Self.maximumAddresses, guesses[address] == nil {
+                guesses = guesses.filter { Self.count($0.value, now) > 0 }
+                // Where all are new, all begin anew.
+                if guesses.count >= Self.maximumAddresses { guesses = [:] }
+            }
+            let count = guesses[address].map { Self.count($0, now) } ?? 0
+            guesses[address] = Guesses(count: min(count + 1, Self.maximumCount), at: now)
+        }
+    }
+
+    private static func count(_ known: Guesses, _ now: Timestamp) -> Double {
+        let seconds = Double(max(0, now.milliseconds - known.at.milliseconds)) / 1000
+        return max(0, known.count - seconds * perSecond)
+    }
+}
+
+/// How many events integrations send: so many a minute, and more at once.
+final class IntegrationRates: Sendable {
+    private struct Bucket {
+        var left: Double
+        var at: Timestamp
+    }
+
+    private let buckets = Mutex<[String: Bucket]>([:])
+    /// Events at once, where the minute's are fewer.
+    private static let leastBurst = 1000.0
+    private static let maximumBuckets = 10_000
+
+    /// Takes so many events; answers how many seconds to wait where there are not as many left.
+    func take(_ count: Int, of integration: String, perMinute: Int, now: Timestamp) -> Int? {
+        let (perSecond, count) = (Double(perMinute) / 60, Double(max(1, count)))
+        let burst = max(Self.leastBurst, perSecond * 10)
+        return buckets.withLock { buckets in
+            if buckets.count >= Self.maximumBuckets, buckets[integration] == nil { buckets = [:] }
+            var bucket = buckets[integration] ?? Bucket(left: burst, at: now)
+            let seconds = Double(max(0, now.milliseconds - bucket.at.milliseconds)) / 1000
+            bucket = Bucket(left: min(burst, bucket.left + seconds * perSecond), at: now)
+            defer { buckets[integration] = bucket }
+            guard bucket.left >= count else {
+                return min(30, max(1, Int(((count - bucket.left) / perSecond).rounded(.up))))
+            }
+            bucket.left -= count
+            return nil
+        }
+    }
+}

@@ -1,0 +1,396 @@
+import Encodings
+import GraphQLTransport
+import HTTPTypes
+import JSON
+import TocsinAuth
+import TocsinCore
+import TocsinHTTP
+import TocsinReceivers
+
+/// Takes what senders post: finds the integration by the key, has the request read, and answers in
+/// the sender's shape once all that it caused is durable.
+struct ReceiverDesk: Sendable {
+    let integrations: IntegrationService
+    let intake: any EventIntake
+    let authenticator: TokenAuthenticator
+    /// The receiver of an integration, by its kind or its template.
+    let receiver: @Sendable (IntegrationRecord) -> (any Receiver)?
+    let report: @Sendable (String) -> String
+    let identifiers: any IdentifierSource
+    let time: any TimeSource
+    /// The longest body, unpacked.
+    let maximumBodyBytes: Int
+    private let guesses = KeyGuesses()
+    private let rates = IntegrationRates()
+
+    /// Bodies of at most so many bytes are read before it is known whose they are.
+    private static let freeBytes = 64 * 1024
+    private static let awaySeconds = 5
+
+    init(
+        integrations: IntegrationService,
+        intake: any EventIntake,
+        authenticator: TokenAuthenticator,
+        receiver: @escaping @Sendable (IntegrationRecord) -> (any Receiver)?,
+        report: @escaping @Sendable (String) -> String,
+        identifiers: any IdentifierSource,
+        time: any TimeSource,
+        maximumBodyBytes: Int
+    ) {
+        (self.integrations, self.intake, self.authenticator) = (integrations, intake, authenticator)
+        (self.receiver, self.report, self.identifiers) = (receiver, report, identifiers)
+        (self.time, self.maximumBodyBytes) = (time, maximumBodyBytes)
+    }
+
+    /// An integration that a request may post to.
+    private struct Admitted {
+        let found: IntegrationService.Found
+        let record: IntegrationRecord
+        let receiver: any Receiver
+        let context: ReceiverContext
+        /// The key as it came, to be kept out of what is kept.
+        let key: String
+    }
+
+    /// Why nobody was found, or nothing is looked at.
+    private enum Refusal: Error {
+        case fault(ReceiverFault)
+        case answer(ReceiverAnswer)
+    }
+}
+
+// Who may send a body.
+extension ReceiverDesk {
+    /// Judges by the head: announced lengths, and for long bodies the key, where it is in the head.
+    func admission(of incoming: IncomingRequest) async -> BodyAdmission {
+        let request = receiverRequest(incoming, body: [])
+        let place = ReceiverPlace(request)
+        let shape = Receivers.of(place.kind) ?? EventReceiver()
+        let length = incoming.header("content-length").flatMap { Int($0) }
+        if let length, length > maximumBodyBytes {
+            return .refused(Self.response(shape.answer(.tooLarge(), to: request)))
+        }
+        // PagerDuty's keys stand in the body.
+        let isInBody = place == .kind(.pagerDuty)
+        guard length ?? .max > Self.freeBytes, !isInBody else { return .admitted(owner: nil) }
+        do throws(Refusal) {
+            let admitted = try await admitted(request, at: place, from: incoming)
+            return .admitted(owner: admitted.record.integration.owner)
+        } catch {
+            return .refused(Self.response(answer(error, shape, request)))
+        }
+    }
+}
+
+// From request to answer.
+extension ReceiverDesk {
+    func respond(to incoming: IncomingRequest) async -> OutgoingResponse {
+        let bytes = Array(incoming.body.readableBytesView)
+        let head = receiverRequest(incoming, body: [])
+        let place = ReceiverPlace(head)
+        let shape = Receivers.of(place.kind) ?? EventReceiver()
+        guard let body = unpacked(bytes, incoming) else {
+            return Self.response(shape.answer(.tooLarge(), to: head))
+        }
+        let request = receiverRequest(incoming, body: body)
+        if let answer = Self.answerToAnybody(request, at: place) { return Self.response(answer) }
+        do throws(Refusal) {
+            let admitted = try await admitted(request, at: place, from: incoming)
+            let origin = RequestOrigin(incoming.source)
+            let answer = await RequestOrigin.$current.withValue(origin) { await answer(to: request, admitted) }
+            var response = Self.response(answer)
+            response.isLetIn = true
+            response.owner = admitted.record.integration.owner
+            return response
+        } catch {
+            return Self.response(answer(error, shape, request))
+        }
+    }
+
+    private func answer(_ refusal: Refusal, _ shape: any Receiver, _ request: ReceiverRequest) -> ReceiverAnswer {
+        switch refusal {
+        case .fault(let fault): shape.answer(fault, to: request)
+        case .answer(let answer): answer
+        }
+    }
+
+    /// What Gotify's tools ask before they post.
+    private static func answerToAnybody(_ request: ReceiverRequest, at place: ReceiverPlace) -> ReceiverAnswer? {
+        guard place == .none, request.method == "GET" || request.method == "HEAD" else { return nil }
+        switch request.path {
+        case "/version":
+            return ReceiverAnswer(200, json: ["version": .string("2.6.1"), "commit": "", "buildDate": ""])
+        case "/health": return ReceiverAnswer(200, json: ["health": "green", "database": "green"])
+        default: return nil
+        }
+    }
+
+    /// The body as it was before it was packed; nil where it is broken or too long.
+    private func unpacked(_ bytes: [UInt8], _ incoming: IncomingRequest) -> [UInt8]? {
+        let coding = incoming.header("content-encoding")?.lowercased()
+        guard coding == "gzip" || coding == "x-gzip", !bytes.isEmpty else {
+            return bytes.count <= maximumBodyBytes ? bytes : nil
+        }
+        return Gzip.unpacked(bytes, maximumBytes: maximumBodyBytes)
+    }
+
+    private func receiverRequest(_ incoming: IncomingRequest, body: [UInt8]) -> ReceiverRequest {
+        let query = incoming.queryString
+        return ReceiverRequest(
+            method: incoming.method.rawValue,
+            target: incoming.path + (query.isEmpty ? "" : "?" + query),
+            headers: incoming.headerFields.map { ReceiverRequest.Item($0.name, $0.value) },
+            body: body,
+            receivedAt: time.now()
+        )
+    }
+
+    private static func response(_ answer: ReceiverAnswer) -> OutgoingResponse {
+        OutgoingResponse(
+            status: HTTPResponse.Status(code: answer.status),
+            contentType: answer.contentType,
+            fields: [("cache-control", "no-store")] + answer.headers.map { (name: $0.name.lowercased(), value: $0.value) },
+            body: answer.body
+        )
+    }
+
+    /// Reads the request, has its events taken, and answers; counts what came.
+    private func answer(to request: ReceiverRequest, _ admitted: Admitted) async -> ReceiverAnswer {
+        let (receiver, integration) = (admitted.receiver, admitted.record.integration)
+        guard receiver.methods.contains(request.method) else { return refused(.methodNotAllowed, request, admitted) }
+        switch receiver.read(request, in: admitted.context) {
+        case .answered(let answer): return answer
+        case .refused(let fault): return refused(fault, request, admitted)
+        case .events(let events, let notes):
+            let seconds = rates.take(
+                events.count,
+                of: integration.id,
+                perMinute: admitted.record.ratePerMinute,
+                now: time.now()
+            )
+            if let seconds { return refused(.rateLimited(retryAfterSeconds: seconds), request, admitted) }
+            do throws(ServiceError) {
+                let outcomes = try await intake.take(events, from: integration)
+                let accepted = AcceptedEvents(
+                    events: events,
+                    outcomes: outcomes,
+                    integration: integration,
+                    topicName: admitted.found.topicName
+                )
+                let answer = receiver.answer(accepted, to: request)
+                note(accepted, notes, answer, request, admitted)
+                return answer
+            } catch {
+                return refused(fault(of: error), request, admitted)
+            }
+        }
+    }
+
+    /// What a refusal of the service is to a sender.
+    private func fault(of error: ServiceError) -> ReceiverFault {
+        switch error {
+        case .badInput(let text), .badRequest(let text, _), .conflicting(let text): return .badInput([text])
+        case .limit(let text): return .badInput([text])
+        case .unauthorized: return .unauthenticated
+        case .tooManyTries(_, let seconds): return .rateLimited(retryAfterSeconds: seconds)
+        case .unavailable, .uncertain: return .unavailable(retryAfterSeconds: Self.awaySeconds)
+        default:
+            _ = report("\(error)")
+            return .unavailable(retryAfterSeconds: Self.awaySeconds)
+        }
+    }
+}
+
+// Whose key it is.
+extension ReceiverDesk {
+    /// The integration of the key or token that came with a request.
+    ///
+    /// Keys that are unknown, over or of another integration are refused alike.
+    private func admitted(
+        _ request: ReceiverRequest,
+        at place: ReceiverPlace,
+        from incoming: IncomingRequest
+    ) async throws(Refusal) -> Admitted {
+        guard place != .none else { throw .fault(.notFound) }
+        let (address, now) = (incoming.clientAddress, time.now())
+        if let seconds = guesses.wait(of: address, now: now) {
+            throw .fault(.rateLimited(retryAfterSeconds: seconds))
+        }
+        switch SenderKeys.find(in: request, kind: place.kind) {
+        case .none: throw .fault(.unauthenticated)
+        case .differing:
+            guesses.note(address, now: now)
+            throw .fault(.unauthenticated)
+        case .key(let key):
+            let found = try await found(key, request, place, incoming)
+            guard let found, let admitted = admitted(found, key, at: place, request, from: address) else {
+                guesses.note(address, now: now)
+                throw .fault(.unauthenticated)
+            }
+            return admitted
+        }
+    }
+
+    private func found(
+        _ key: SenderKeys.Key,
+        _ request: ReceiverRequest,
+        _ place: ReceiverPlace,
+        _ incoming: IncomingRequest
+    ) async throws(Refusal) -> IntegrationService.Found? {
+        do throws(ServiceError) {
+            guard key.isAuthorization, !IntegrationKey.hasForm(key.text) else {
+                return try await integrations.found(byKey: key.text)
+            }
+            let (topic, kind): (String, Integration.Kind)
+            switch place {
+            case .topic(let named, let of): (topic, kind) = (named, of)
+            case .ntfy(let named): (topic, kind) = (named ?? Self.topic(inBodyOf: request) ?? "", .ntfy)
+            case .anyKind, .kind, .none: return nil
+            }
+            let address = incoming.credentials.remoteAddress
+            switch await authenticator.authenticate(token: key.text, from: address) {
+            case .identity(let caller): return try await integrations.own(of: caller, in: topic, kind: kind)
+            case .refused: return nil
+            case .unavailable(let reason): throw .unavailable(reason)
+            }
+        } catch {
+            switch fault(of: error) {
+            case .unavailable(let seconds): throw .fault(.unavailable(retryAfterSeconds: seconds))
+            default: return nil
+            }
+        }
+    }
+
+    private func admitted(
+        _ found: IntegrationService.Found,
+        _ key: SenderKeys.Key,
+        at place: ReceiverPlace,
+        _ request: ReceiverRequest,
+        from address: IPAddress?
+    ) -> Admitted? {
+        guard let record = IntegrationRecord(found.record), let receiver = receiver(record) else { return nil }
+        let integration = record.integration
+        guard isMeant(integration, found.topicName, at: place, request) else { return nil }
+        guard record.isEnabled else {
+            noteRefusal(of: integration.id, "A request came while the integration is not enabled.")
+            return nil
+        }
+        guard record.networks.isEmpty || address.map({ address in record.networks.contains { $0.contains(address) } }) == true
+        else {
+            noteRefusal(of: integration.id, "A request came from an address that allowedAddresses does not have.")
+            return nil
+        }
+        let context = ReceiverContext(
+            integration: integration,
+            topicName: found.topicName,
+            sha256: { Digest.sha256($0) },
+            hmacSHA256: { Digest.hmacSHA256($1, key: $0) }
+        )
+        var signed = context
+        signed.signatureSecret = found.signatureSecret
+        return Admitted(found: found, record: record, receiver: receiver, context: signed, key: key.text)
+    }
+
+    /// Whether an integration is of the kind, and the topic, that the path names.
+    private func isMeant(
+        _ integration: Integration,
+        _ topicName: String,
+        at place: ReceiverPlace,
+        _ request: ReceiverRequest
+    ) -> Bool {
+        func isTopic(_ text: String) -> Bool { text == topicName || text == integration.topicID.text }
+        switch place {
+        case .anyKind: return true
+        case .kind(let kind): return integration.kind == kind
+        case .topic(let topic, let kind): return integration.kind == kind && isTopic(topic)
+        case .ntfy(let topic):
+            return integration.kind == .ntfy && (topic ?? Self.topic(inBodyOf: request)).map(isTopic) == true
+        case .none: return false
+        }
+    }
+
+    /// The topic that a JSON body of ntfy's names.
+    private static func topic(inBodyOf request: ReceiverRequest) -> String? {
+        let limits = JSONLimits(maximumBytes: 1 << 20, maximumDepth: 32, maximumValues: 10_000)
+        return (try? JSONParser.parse(request.body, limits: limits))?["topic"]?.stringValue
+    }
+}
+
+// What the owner sees of it.
+extension ReceiverDesk {
+    private func refused(
+        _ fault: ReceiverFault,
+        _ request: ReceiverRequest,
+        _ admitted: Admitted
+    ) -> ReceiverAnswer {
+        let answer = admitted.receiver.answer(fault, to: request)
+        var counts = IntegrationCounts(integrationID: admitted.record.integration.id)
+        counts.refused = 1
+        counts.trouble = "\(answer.status): \(Self.words(of: fault))"
+        integrations.notes.note(counts, received(request, answer, "refused: \(Self.words(of: fault))", admitted))
+        return answer
+    }
+
+    private func noteRefusal(of integration: String, _ trouble: String) {
+        var counts = IntegrationCounts(integrationID: integration)
+        (counts.refused, counts.trouble) = (1, trouble)
+        integrations.notes.note(counts, nil)
+    }
+
+    private func note(
+        _ accepted: AcceptedEvents,
+        _ notes: [String],
+        _ answer: ReceiverAnswer,
+        _ request: ReceiverRequest,
+        _ admitted: Admitted
+    ) {
+        var counts = IntegrationCounts(integrationID: admitted.record.integration.id)
+        (counts.events, counts.lastEventAt) = (accepted.events.count, request.receivedAt)
+        counts.trouble = notes.first
+        counts.unmatchedResolves = zip(accepted.events, accepted.outcomes).count { event, outcome in
+            [.resolve, .acknowledge].contains(event.action) && outcome.incidentID == nil
+        }
+        var words: [String] = []
+        for outcome in accepted.outcomes {
+            let word = outcome.change?.rawValue ?? (outcome.messageID == nil ? "NONE" : "MESSAGE")
+            if !words.contains(word) { words.append(word) }
+        }
+        var seen = received(request, answer, (words + notes).joined(separator: "; "), admitted)
+        seen.incidentID = accepted.outcomes.lazy.compactMap(\.incidentID).first
+        seen.messageID = accepted.outcomes.lazy.compactMap(\.messageID).first
+        integrations.notes.note(counts, seen)
+    }
+
+    private func received(
+        _ request: ReceiverRequest,
+        _ answer: ReceiverAnswer,
+        _ outcome: String,
+        _ admitted: Admitted
+    ) -> ReceivedRequest {
+        var received = ReceivedRequest(
+            id: identifiers.makeID(),
+            integrationID: admitted.record.integration.id,
+            at: request.receivedAt,
+            status: answer.status,
+            outcome: String(outcome.prefix(1000))
+        )
+        let kept = request.body.prefix(ReceivedRequest.maximumBodyBytes)
+        // No key is kept, and no character that a database does not take.
+        received.body = String(decoding: kept, as: UTF8.self).replacing(admitted.key, with: "***")
+            .replacing("\0", with: "\u{FFFD}")
+        return received
+    }
+
+    private static func words(of fault: ReceiverFault) -> String {
+        switch fault {
+        case .unauthenticated: "the signature is wrong, or the owner may not publish to the topic any more"
+        case .badInput(let sentences, _): sentences.joined(separator: " ")
+        case .unsupportedType: "the body's type is none that the receiver knows"
+        case .tooLarge: "the body is too large"
+        case .rateLimited: "the integration's rate is used up"
+        case .unavailable: "nothing could be stored"
+        case .methodNotAllowed: "another method is meant"
+        case .notFound: "nothing has this path"
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import JSON
+import Testing
+
+@Suite("Bounds of senders, as served", .timeLimit(.minutes(5)))
+struct ReceiverBoundsTests {
+    @Test("a body beyond the bound is refused before it is read, one within it is taken; packed ones too")
+    func sizes() async throws {
+        try await Installation.run { installation in
+            let scene = try await ReceiverScene(installation)
+            let way = try await scene.way("EVENT")
+            func answer(_ bytes: Int, _ more: [String], packed: Bool = false) async throws -> HTTPAnswer {
+                let path = installation.folder + "/event.json"
+                let body = #"{"action":"log","title":"T","body":""# + String(repeating: "x", count: bytes) + #""}"#
+                try body.write(toFile: path, atomically: true, encoding: .utf8)
+                if packed {
+                    _ = try await ChildProcess.run("/bin/gzip", ["--force", path], environment: [:], folder: installation.folder)
+                }
+                let file = packed ? path + ".gz" : path
+                let header = packed ? ["--header", "Content-Encoding: gzip"] : []
+                return try await installation.http(
+                    "/in/event",
+                    token: way.key,
+                    ["--header", "Content-Type: application/json", "--data-binary", "@" + file] + header + more
+                )
+            }
+            let chunks = ["--header", "Transfer-Encoding: chunked"]
+            for more in [[], chunks] {
+                #expect(try await answer(3 << 20, more).status == 202)
+                #expect(try await answer(6 << 20, more).status == 413)
+            }
+            #expect(try await answer(3 << 20, [], packed: true).status == 202)
+            #expect(try await answer(6 << 20, [], packed: true).status == 413)
+            // Strangers' long bodies are not read.
+            let stranger = try await installation.http(
+                "/in/event",
+                token: String(repeating: "abcdefgh", count: 4),
+                ["--data-binary", "@" + installation.folder + "/event.json.gz", "--header", "Transfer-Encoding: chunked"]
+            )
+            #expect(stranger.status == 401)
+            #expect(try await installation.http("/healthz").status == 200)
+        }
+    }
+
+    @Test("an integration that sends more than its rate is told when to come again; others go on")
+    func rate() async throws {
+        try await Installation.run { installation in
+            let scene = try await ReceiverScene(installation)
+            let (way, other) = try await (scene.way("EVENT", ["ratePerMinute": 1]), scene.way("EVENT"))
+            let events = "[" + Array(repeating: #"{"action":"ignore"}"#, count: 1000).joined(separator: ",") + "]"
+            #expect(try await scene.post("/in/\(way.key)", events).status == 202)
+            let refused = try await scene.post("/in/\(way.key)", SentBody.event)
+            #expect(refused.status == 429, "\(refused.body)")
+            #expect((1...30).contains(refused.header("retry-after").flatMap(Int.init) ?? 0))
+            #expect(try await scene.post("/in/\(other.key)", SentBody.event).status == 202)
+            let counts = try await scene.integration(way.id, "refused trouble")
+            #expect(counts["refused"] == 1, "\(counts)")
+        }
+    }
+
+    @Test("who guesses keys is locked out after thirty, with a good key too")
+    func guesses() async throws {
+        try await Installation.run { installation in
+            let scene = try await ReceiverScene(installation)
+            let way = try await scene.way("EVENT")
+            for _ in 0..<30 {
+                let answer = try await scene.post("/in/event", "x", ["X-Api-Key: " + String(repeating: "a", count: 32)])
+                #expect(answer.status == 401)
+            }
+            let refused = try await scene.post("/in/\(way.key)", SentBody.event)
+            #expect(refused.status == 429 && refused.header("retry-after") != nil, "\(refused.body)")
+            let ofAlertmanager = try await scene.post("/in/alertmanager", "{}", ["X-Api-Key: \(way.key)"])
+            #expect(ofAlertmanager.status == 503)
+            #expect(try await installation.curl("{ me { username } }", token: scene.ada)["errors"] == nil)
+        }
+    }
+
+    @Test("the last requests are kept as the setting says, and none where it says none")
+    func keptRequests() async throws {
+        try await Installation.run {
+            $0.options += ["--receiver-keep-requests", "3"]
+        } _: { installation in
+            let scene = try await ReceiverScene(installation)
+            let way = try await scene.way("PAGERDUTY")
+            for _ in 0..<5 { _ = try await scene.post("/v2/enqueue", SentBody.pagerDuty(way.key)) }
+            let seen = try await scene.integration(way.id, "recent(limit: 100) { body status }")
+            #expect(seen["recent"]?.arrayValue?.count == 3, "\(seen)")
+            #expect(seen["recent"]?[0]?["body"]?.stringValue?.contains("***") == true)
+            #expect(!seen.serializedString().contains(way.key))
+        }
+    }
+}
