@@ -33,6 +33,8 @@ package struct ReceiverContext: Sendable {
     package var integration: Integration
     /// The name of its topic.
     package var topicName: String
+    /// How many events a minute it takes, for senders that ask.
+    package var ratePerMinute = 600
     /// What the sender signs with; nil: it does not sign.
     package var signatureSecret: [UInt8]?
     /// The SHA-256 of bytes.
@@ -62,6 +64,8 @@ package struct AcceptedEvents: Sendable, Equatable {
     package var integration: Integration
     /// The name of its topic.
     package var topicName: String
+    /// When the first message goes by itself, where that is known.
+    package var expiresAt: Timestamp?
 
     /// Events and outcomes of one request.
     package init(events: [SenderEvent], outcomes: [EventOutcome], integration: Integration, topicName: String) {

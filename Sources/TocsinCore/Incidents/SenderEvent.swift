@@ -51,6 +51,8 @@ package struct SenderEvent: Sendable, Equatable {
     package var collapseKey: String?
     /// When the message is to come; nil: at once.
     package var dueAt: Timestamp?
+    /// The incident is resolved by itself after so long without an event; nil: the integration says.
+    package var resolveAfterSeconds: Int?
     /// Whether devices get it.
     package var isPushed: Bool
     /// At most three.
@@ -97,6 +99,23 @@ package struct SenderEvent: Sendable, Equatable {
         }
     }
 
+    /// A request that the server makes when a button is pressed.
+    package struct Call: Sendable, Equatable {
+        /// The method in capitals.
+        package var method: String
+        /// The address.
+        package var url: String
+        /// Headers, at most 16.
+        package var headers: [String: String]
+        /// The body; empty where there is none.
+        package var body: String
+
+        /// A call of these parts.
+        package init(method: String, url: String, headers: [String: String], body: String) {
+            (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
+        }
+    }
+
     /// A button that a sender asks for.
     package struct Button: Sendable, Equatable {
         /// Names it for the app.
@@ -105,6 +124,8 @@ package struct SenderEvent: Sendable, Equatable {
         package var title: String
         /// What it opens.
         package var url: String?
+        /// What the server asks for when it is pressed; nil: nothing.
+        package var call: Call?
 
         /// A button of these parts.
         package init(id: String, title: String, url: String?) {

@@ -42,7 +42,8 @@ package struct ReceiverRequest: Sendable, Equatable {
 
     /// The first header of this name that is not empty, without space around it.
     package func header(_ name: String) -> String? {
-        for item in headers where item.name.utf8.count == name.utf8.count && item.name.lowercased() == name.lowercased() {
+        for item in headers where item.name.utf8.count == name.utf8.count && item.name.lowercased() == name.lowercased()
+        {
             let value = item.value.trimmed
             if !value.isEmpty { return value }
         }
