@@ -55,6 +55,14 @@ if make_python_environment "$venv" "${packages[@]}"; then
 else
     leave_out "gql and autobahntestsuite could not be installed; python3 with venv and pip is needed. They are left out."
 fi
+senders=('apprise==2.2.0' 'python-ntfy==0.11.4' 'gotify==0.6.0' 'slack-sdk==3.47.0' 'pdpyras==5.4.1')
+if make_python_environment "$root/.venv/senders" "${senders[@]}"; then
+    install_alertmanager || leave_out "Alertmanager could not be installed; it is left out among the senders."
+    PATH="$alertmanager_path:$PATH" drive "Posting with other people's senders" 300 \
+        "$root/.venv/senders/bin/python3" Tests/Clients/senders.py "$binary"
+else
+    leave_out "Apprise and the SDKs could not be installed; python3 with venv and pip is needed. They are left out."
+fi
 if install_prometheus && make_python_environment "$root/.venv/metrics" 'prometheus-client==0.26.0'; then
     PATH="$prometheus_path:$PATH" drive "Reading /metrics with Prometheus" 180 \
         "$root/.venv/metrics/bin/python3" Tests/Clients/metrics.py "$binary"
@@ -106,6 +114,6 @@ else
     leave_out "Firefox could not be installed; cookies are tried in Chromium alone."
 fi
 
-[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 8 parts."
+[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 9 parts."
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."

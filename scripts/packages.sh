@@ -123,5 +123,8 @@ unpack_programs() {
 prometheus_path="$root/.venv/prometheus/usr/bin"
 install_prometheus() { unpack_programs "$root/.venv/prometheus" prometheus; }
 
+alertmanager_path="$root/.venv/alertmanager/usr/bin"
+install_alertmanager() { unpack_programs "$root/.venv/alertmanager" prometheus-alertmanager; }
+
 proxies_path="$root/.venv/proxies/usr/sbin:$root/.venv/proxies/usr/bin:/usr/sbin"
 install_proxies() { unpack_programs "$root/.venv/proxies" nginx caddy; }

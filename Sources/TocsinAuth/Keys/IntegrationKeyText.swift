@@ -1,4 +1,4 @@
-package import TocsinCore
+import TocsinCore
 
 /// The texts of integrations' keys: what a sender gets once, and what is stored of it.
 package struct IntegrationKeyText: IntegrationKeyTexts {

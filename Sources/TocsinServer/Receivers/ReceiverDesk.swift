@@ -1,7 +1,8 @@
 import Encodings
 import GraphQLTransport
 import HTTPTypes
-import JSON
+import NIOCore
+import TocsinAPI
 import TocsinAuth
 import TocsinCore
 import TocsinHTTP
@@ -93,12 +94,12 @@ extension ReceiverDesk {
             return Self.response(shape.answer(.tooLarge(), to: head))
         }
         let request = receiverRequest(incoming, body: body)
-        if let answer = Self.answerToAnybody(request, at: place) { return Self.response(answer) }
+        if place == .none, let given = GotifyReceiver.openAnswer(to: request) { return Self.response(given) }
         do throws(Refusal) {
             let admitted = try await admitted(request, at: place, from: incoming)
             let origin = RequestOrigin(incoming.source)
-            let answer = await RequestOrigin.$current.withValue(origin) { await answer(to: request, admitted) }
-            var response = Self.response(answer)
+            let given = await RequestOrigin.$current.withValue(origin) { await answer(to: request, admitted) }
+            var response = Self.response(given)
             response.isLetIn = true
             response.owner = admitted.record.integration.owner
             return response
@@ -111,17 +112,6 @@ extension ReceiverDesk {
         switch refusal {
         case .fault(let fault): shape.answer(fault, to: request)
         case .answer(let answer): answer
-        }
-    }
-
-    /// What Gotify's tools ask before they post.
-    private static func answerToAnybody(_ request: ReceiverRequest, at place: ReceiverPlace) -> ReceiverAnswer? {
-        guard place == .none, request.method == "GET" || request.method == "HEAD" else { return nil }
-        switch request.path {
-        case "/version":
-            return ReceiverAnswer(200, json: ["version": .string("2.6.1"), "commit": "", "buildDate": ""])
-        case "/health": return ReceiverAnswer(200, json: ["health": "green", "database": "green"])
-        default: return nil
         }
     }
 
@@ -238,13 +228,13 @@ extension ReceiverDesk {
         _ incoming: IncomingRequest
     ) async throws(Refusal) -> IntegrationService.Found? {
         do throws(ServiceError) {
-            guard key.isAuthorization, !IntegrationKey.hasForm(key.text) else {
-                return try await integrations.found(byKey: key.text)
-            }
+            // A token stands in the header alone, and never in an address.
+            guard key.isAuthorization, request.header("Authorization") != nil, !IntegrationKey.hasForm(key.text)
+            else { return try await integrations.found(byKey: key.text) }
             let (topic, kind): (String, Integration.Kind)
             switch place {
             case .topic(let named, let of): (topic, kind) = (named, of)
-            case .ntfy(let named): (topic, kind) = (named ?? Self.topic(inBodyOf: request) ?? "", .ntfy)
+            case .ntfy(let named): (topic, kind) = (named ?? NtfyReceiver.topic(of: request) ?? "", .ntfy)
             case .anyKind, .kind, .none: return nil
             }
             let address = incoming.credentials.remoteAddress
@@ -280,15 +270,15 @@ extension ReceiverDesk {
             noteRefusal(of: integration.id, "A request came from an address that allowedAddresses does not have.")
             return nil
         }
-        let context = ReceiverContext(
+        var context = ReceiverContext(
             integration: integration,
             topicName: found.topicName,
             sha256: { Digest.sha256($0) },
             hmacSHA256: { Digest.hmacSHA256($1, key: $0) }
         )
-        var signed = context
-        signed.signatureSecret = found.signatureSecret
-        return Admitted(found: found, record: record, receiver: receiver, context: signed, key: key.text)
+        context.ratePerMinute = record.ratePerMinute
+        context.signatureSecret = found.signatureSecret
+        return Admitted(found: found, record: record, receiver: receiver, context: context, key: key.text)
     }
 
     /// Whether an integration is of the kind, and the topic, that the path names.
@@ -304,15 +294,9 @@ extension ReceiverDesk {
         case .kind(let kind): return integration.kind == kind
         case .topic(let topic, let kind): return integration.kind == kind && isTopic(topic)
         case .ntfy(let topic):
-            return integration.kind == .ntfy && (topic ?? Self.topic(inBodyOf: request)).map(isTopic) == true
+            return integration.kind == .ntfy && (topic ?? NtfyReceiver.topic(of: request)).map(isTopic) == true
         case .none: return false
         }
-    }
-
-    /// The topic that a JSON body of ntfy's names.
-    private static func topic(inBodyOf request: ReceiverRequest) -> String? {
-        let limits = JSONLimits(maximumBytes: 1 << 20, maximumDepth: 32, maximumValues: 10_000)
-        return (try? JSONParser.parse(request.body, limits: limits))?["topic"]?.stringValue
     }
 }
 
