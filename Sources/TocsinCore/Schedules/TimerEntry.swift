@@ -15,6 +15,8 @@ package struct TimerEntry: Sendable, Hashable {
         case digest = "DIGEST"
         /// A digest that a person has made, its subject.
         case ownDigest = "OWN_DIGEST"
+        /// Something of a monitor, its subject, is due.
+        case monitor = "MONITOR"
     }
 
     /// What is to be done.

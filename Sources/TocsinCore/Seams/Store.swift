@@ -59,14 +59,16 @@ extension Identity {
 package protocol StoreReader:
     RecordReading, MessageReading, MembershipReading, DeviceReading, FanoutReading, DeliveryReading,
     AccountReading, GroupReading, WebhookEventReading, NodeReading, TimerReading, ScheduledMessageReading,
-    UserSettingsReading, AuditReading, GrantReading, DigestReading, SessionReading, IntegrationReading
+    UserSettingsReading, AuditReading, GrantReading, DigestReading, SessionReading, IntegrationReading,
+    MonitorReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, RecordWriting, MessageWriting, MembershipWriting, DeviceWriting, FanoutWriting, DeliveryWriting,
     AccountWriting, GroupWriting, WebhookEventWriting, NodeWriting, TimerWriting, ScheduledMessageWriting,
-    UserSettingsWriting, AuditWriting, GrantWriting, DigestWriting, SessionWriting, IntegrationWriting
+    UserSettingsWriting, AuditWriting, GrantWriting, DigestWriting, SessionWriting, IntegrationWriting,
+    MonitorWriting
 {
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at
     /// before rows are locked in their order.

@@ -72,16 +72,8 @@ package struct IntegrationHook: ModelHook {
         let unknown = ServiceError.badInput(
             "topicId names no topic that you may publish to. An integration's messages are made in your name."
         )
-        guard case .allow(let publishable) = AccessPolicy.decision(.read, on: rights.topics, for: write.caller),
-            case .allow(let creatable) = AccessPolicy.decision(.create, on: rights.messages, for: write.caller),
-            let topic = try write.writer.unlocked.records(rights.topics, ids: [id], where: .always).first,
-            !topic.isDeleted
-        else { return .failure(unknown) }
-        if publishable.withoutGrants.matches(topic) { return .success(topic) }
-        let subjects = creatable.grantQuestions.first?.subjects ?? []
-        let roles = try write.writer.unlocked.roles(of: subjects, in: [TopicID(id)])
-        let mayPublish = !roles.roles(of: subjects, in: TopicID(id)).isDisjoint(with: .publishing)
-        return mayPublish ? .success(topic) : .failure(unknown)
+        let topic = try rights.publishableTopic(id, for: write.caller, write.writer.unlocked)
+        return topic.map { .success($0) } ?? .failure(unknown)
     }
 }
 
