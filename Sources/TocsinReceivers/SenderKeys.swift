@@ -10,6 +10,11 @@ package enum SenderKeys {
         package var text: String
         /// Whether it stands in `Authorization`: only there a user's token may.
         package var isAuthorization: Bool
+
+        /// A key of this place.
+        package init(text: String, isAuthorization: Bool) {
+            (self.text, self.isAuthorization) = (text, isAuthorization)
+        }
     }
 
     /// What a request carries.

@@ -161,6 +161,7 @@ package final class Application: Sendable {
         await access.revocations.look()
         work.withLock { $0 = Task { await run() } }
         let address = try await front.listen()
+        api.tellAddress(address, of: process.settings.server)
         watch()
         admin.progress.listens()
         let (signIn, process) = (signIn, process)

@@ -86,6 +86,12 @@ struct Declarations {
                 metadata: ["event": "people_left_out", "reason": "\(conflict)"]
             )
         }
+        if let conflict = schema.incidentConflict {
+            logger.notice(
+                "incidents are left out, for the model file needs one of their names; events make plain messages",
+                metadata: ["event": "incidents_left_out", "reason": "\(conflict)"]
+            )
+        }
         if sharesTopics, schema.topics.sharing == nil {
             logger.info(
                 "topics cannot be shared: the schema's Topic has no rule for owners",

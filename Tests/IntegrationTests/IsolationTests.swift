@@ -78,10 +78,11 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
+    private static let integration = "{ id name kind topicId keyHint events recent { status body } owner }"
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `BEARER`, `GRANT`, `TOKEN`, `USERID`,
-    /// `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `BEARER`, `GRANT`, `TOKEN`,
+    /// `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -145,6 +146,17 @@ struct Probe {
         ),
         write("updateDigest", #"input: { id: "DIGEST", name: "taken" }"#, "{ id name owner }"),
         write("deleteDigest", #"input: { id: "DIGEST" }"#, "{ id name owner }"),
+        read("getIntegration", #"(id: "INTEGRATION")"#, integration),
+        read("listIntegrations", "", "{ items \(integration) nextToken }"),
+        read("syncIntegrations", "", "{ items \(integration) nextToken }"),
+        read("integrationsByName", #"(name: "ada's own")"#, "{ items \(integration) nextToken }"),
+        read("integrationsByTopicId", #"(topicId: "TOPIC")"#, "{ items \(integration) nextToken }"),
+        write("createIntegration", #"input: { name: "i", kind: EVENT, topicId: "TOPIC" }"#, "{ id owner }"),
+        write("updateIntegration", #"input: { id: "INTEGRATION", name: "taken", _version: 1 }"#, integration),
+        write("deleteIntegration", #"input: { id: "INTEGRATION", _version: 1 }"#, integration),
+        write("rotateIntegrationKey", #"id: "INTEGRATION""#, "{ key url integration \(integration) }"),
+        write("revokeIntegrationKey", #"id: "INTEGRATION", hint: "abcd""#, integration),
+        write("setIntegrationSecret", #"id: "INTEGRATION", name: SIGNATURE, value: "s""#, integration),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -167,7 +179,7 @@ struct Probe {
 
     private static let subscriptions = [
         "onCreateTopic", "onUpdateTopic", "onDeleteTopic", "onCreateMessage", "onUpdateMessage", "onDeleteMessage",
-        "onDelivery",
+        "onDelivery", "onCreateIntegration", "onUpdateIntegration", "onDeleteIntegration",
     ]
 
     static let leftOut = operationsLeftOut.merging(
@@ -204,6 +216,7 @@ private struct Targets {
     private let bearerID: String
     private let grantID: String
     private let digestID: String
+    private let integrationID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -246,6 +259,12 @@ private struct Targets {
             token: scene.ada
         )
         digestID = try #require(digest["data"]?["createDigest"]?["id"]?.stringValue, "\(digest)")
+        let integration = try await scene.installation.curl(
+            "mutation($input: CreateIntegrationInput!) { createIntegration(input: $input) { id } }",
+            ["input": ["name": "ada's own", "kind": "EVENT", "topicId": .string(scene.topicID)]],
+            token: scene.ada
+        )
+        integrationID = try #require(integration["data"]?["createIntegration"]?["id"]?.stringValue, "\(integration)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -261,6 +280,7 @@ private struct Targets {
             ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000006"),
             ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
             ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000008"),
+            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-000000000009"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -283,6 +303,7 @@ private struct Targets {
               devices { id token active disabledReason } memberships { topicId userId push } me { notifications groups admin }
               listScheduledMessages { items { id name enabled owner updatedAt } }
               listDigests { items { id name owner updatedAt } }
+              listIntegrations { items { id name keyHints secrets updatedAt _version _deleted } }
               tokens { items { id name scopes expiresAt revokedAt rotatedTo } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)

@@ -80,6 +80,10 @@ final class APIHarness: Sendable {
                 noteRefusal: { refusals.add("\($0): \($1)") }
             )
         }
+        if let monitors = schema.monitors {
+            let rights = PushRights(topics: schema.topics, messages: schema.messages)
+            environment.hooks["Monitor"] = MonitorHook(of: monitors, rights: rights, zones: environment.zones)
+        }
         self.environment = environment
         if let storage = environment.storage {
             let (store, tables) = (store, schema.models.map(\.table))
@@ -88,13 +92,25 @@ final class APIHarness: Sendable {
         let sealer = PlainSealer()
         let desk = signsIn ? SignInDesk(environment, passwords) : nil
         signInDesk = desk
+        let rights = PushRights(topics: schema.topics, messages: schema.messages)
+        let integrations = schema.integrations.map { model in
+            IntegrationService(
+                environment: environment,
+                model: model,
+                rights: rights,
+                texts: IntegrationKeyText(),
+                sealer: sealer,
+                notes: IntegrationNotes(keptRequests: 20)
+            )
+        }
         services = Services(
             environment: environment,
             schema: schema,
             sealer: sealer,
             categories: CategoryReading.shipped.categories,
             signIn: desk?.service,
-            sessions: desk?.sessions
+            sessions: desk?.sessions,
+            integrations: integrations
         ) { "ref \($0)" }
         let executor = try ResponseExecutor(
             schema: schema,

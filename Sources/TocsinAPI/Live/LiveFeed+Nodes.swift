@@ -11,7 +11,7 @@ extension LiveFeed {
     package func wants(model: String, owner: String?) -> Bool {
         if model == "Topic" { return true }
         // Those with whom a topic of this owner's is shared may want it.
-        if model == "Message", let owner, book.hasTopics(of: owner) { return true }
+        if ["Message", "Incident"].contains(model), let owner, book.hasTopics(of: owner) { return true }
         return state.withLock { state in
             RecordChange.allCases.contains { change in
                 state.index.hasListeners(InterestKey(model: model, change: change, owner: owner))

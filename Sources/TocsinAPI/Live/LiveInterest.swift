@@ -9,8 +9,8 @@ enum RecordChange: Hashable, Sendable, CaseIterable {
         case .created: self = .created
         case .updated: self = .updated
         case .deleted: self = .deleted
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded,
-            .grantsChanged, .rightsChanged:
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .incidentAnswered,
+            .accessEnded, .grantsChanged, .rightsChanged:
             return nil
         }
     }
@@ -80,8 +80,8 @@ extension DomainEvent {
     var record: Record? {
         switch self {
         case .created(let record), .updated(let record), .deleted(let record): record
-        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .accessEnded,
-            .grantsChanged, .rightsChanged:
+        case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .incidentAnswered,
+            .accessEnded, .grantsChanged, .rightsChanged:
             nil
         }
     }

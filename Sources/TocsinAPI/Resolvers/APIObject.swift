@@ -52,6 +52,12 @@ package enum APIObject: Sendable {
     indirect case digestPage([PersonalDigest], nextToken: String?)
     indirect case integrationKey(Record, topicName: String, key: String)
     indirect case receivedRequest(ReceivedRequest)
+    indirect case ping(StoredPing)
+    indirect case pingPage([StoredPing], nextToken: String?)
+    indirect case alert(StoredAlert)
+    indirect case alertPage([StoredAlert], nextToken: String?)
+    indirect case entry(IncidentEntry)
+    indirect case entryPage([IncidentEntry], nextToken: String?)
 
     var record: Record? {
         if case .record(let record) = self { record } else { nil }
@@ -136,7 +142,11 @@ package final class Services: Sendable {
     /// Integrations and their keys; nil: the schema has none.
     package let integrations: IntegrationService?
     /// Where senders of integrations post.
-    let integrationAddresses: IntegrationAddresses
+    package let integrationAddresses: Reloadable<IntegrationAddresses>
+    /// What senders say is wrong, and who answers.
+    package let incidents: IncidentBook
+    /// Pings that must come; nil: the schema has no monitors.
+    package let monitors: MonitorService?
     /// Signs people in; nil: nobody signs in here.
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
@@ -203,10 +213,30 @@ package final class Services: Sendable {
             rights: rights,
             content: { (json: String) throws(ServiceError) -> RecordInput in try content.read(json) }
         )
+        incidents = IncidentBook(
+            environment: environment,
+            messages: messages,
+            rights: rights,
+            model: schema.incidents,
+            scheduled: scheduledMessages
+        )
+        let (ofIncidents, intake) = (schema.incidents, incidents)
+        monitors = schema.monitors.flatMap { model in
+            integrations.map { integrations in
+                MonitorService(
+                    environment: environment,
+                    model: model,
+                    incidents: ofIncidents,
+                    intake: intake,
+                    keys: integrations.keys(of: model),
+                    integrations: integrations
+                )
+            }
+        }
         tokens = TokenService(environment: environment, topics: schema.topics)
         reloadableCategories = Reloadable(categories)
         (self.signIn, self.sessions) = (signIn, sessions)
-        (self.integrations, self.integrationAddresses) = (integrations, integrationAddresses)
+        (self.integrations, self.integrationAddresses) = (integrations, Reloadable(integrationAddresses))
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

@@ -51,7 +51,7 @@ enum IntegrationResolvers {
         map.fact("keyHints") { _, facts, _ in .list(facts.hints.map { .leaf(.string($0)) }) }
         map.fact("url") { record, facts, services in
             guard let kind = record.integrationKind,
-                let url = services.integrationAddresses.url(kind, topicName: facts.topicName, key: nil)
+                let url = services.integrationAddresses.value.url(kind, topicName: facts.topicName, key: nil)
             else { return .null }
             return .leaf(.string(url))
         }
@@ -82,7 +82,11 @@ enum IntegrationResolvers {
 
     private static func registerKeys(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.value("IntegrationKey.integration") { object, _ in
-            guard case .integrationKey(let record, _, _) = object else { return .null }
+            guard case .integrationKey(let record, _, _) = object, !record.isMonitor else { return .null }
+            return .object(.record(record))
+        }
+        map.value("IntegrationKey.monitor") { object, _ in
+            guard case .integrationKey(let record, _, _) = object, record.isMonitor else { return .null }
             return .object(.record(record))
         }
         map.leaf("IntegrationKey.key") { object, out in
@@ -92,7 +96,11 @@ enum IntegrationResolvers {
         map.value("IntegrationKey.url") { object, invocation in
             guard case .integrationKey(let record, let topicName, let key) = object,
                 let kind = record.integrationKind,
-                let url = invocation.context.services.integrationAddresses.url(kind, topicName: topicName, key: key)
+                let url = invocation.context.services.integrationAddresses.value.url(
+                    kind,
+                    topicName: topicName,
+                    key: key
+                )
             else { return .null }
             return .leaf(.string(url))
         }
@@ -100,7 +108,7 @@ enum IntegrationResolvers {
             guard case .integrationKey(let record, let topicName, let key) = object,
                 let kind = record.integrationKind
             else { return .null }
-            let addresses = invocation.context.services.integrationAddresses
+            let addresses = invocation.context.services.integrationAddresses.value
             var members: JSONObject = [:]
             for snippet in addresses.snippets(kind, topicName: topicName, key: key) {
                 members[snippet.product] = .string(snippet.text)
@@ -121,7 +129,11 @@ enum IntegrationResolvers {
 
 extension Record {
     /// The shape of an integration's posts.
-    fileprivate var integrationKind: Integration.Kind? { self["kind"].text.flatMap(Integration.Kind.init(rawValue:)) }
+    fileprivate var integrationKind: Integration.Kind? {
+        isMonitor ? .heartbeat : self["kind"].text.flatMap(Integration.Kind.init(rawValue:))
+    }
+
+    fileprivate var isMonitor: Bool { model.name == "Monitor" }
 }
 
 extension Services {

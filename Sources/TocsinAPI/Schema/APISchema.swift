@@ -22,7 +22,21 @@ package struct APISchema: Sendable {
     /// Whether the API of people and groups is there.
     var hasPeople: Bool { peopleConflict == nil }
     /// The shipped model `Integration`; nil: integrations are left out.
-    package var integrations: ModelType? { models.first { $0.name == "Integration" } }
+    package var integrations: ModelType? {
+        incidentConflict == nil ? models.first { $0.name == "Integration" } : nil
+    }
+    /// The shipped model `Monitor`; nil: monitors are left out.
+    package var monitors: ModelType? {
+        incidentConflict == nil ? models.first { $0.name == "Monitor" } : nil
+    }
+    /// Why incidents are left out; nil: they are there.
+    package let incidentConflict: String?
+    /// Whether incidents are there.
+    var hasIncidents: Bool { incidentConflict == nil }
+    /// The shipped model `Incident`; nil: incidents are left out.
+    package var incidents: ModelType? {
+        incidentConflict == nil ? models.first { $0.name == ShippedModels.incident } : nil
+    }
     /// The full SDL as clients see it.
     package let sdl: String
 
@@ -38,10 +52,11 @@ package struct APISchema: Sendable {
         isSharingAllowed: Bool = true
     ) throws(SchemaProblems) {
         let text = modelText ?? Self.embedded("model.graphql")
-        let (reading, extras, own, conflict) = try Self.reading(text, file: modelFile)
-        let (declarations, enums, embedded) = reading
+        let parts = try SchemaParts.reading(text, file: modelFile)
+        let (declarations, enums, embedded) = parts.models
+        let (extras, own) = (parts.extras, parts.own)
         self.embedded = embedded
-        peopleConflict = conflict
+        (peopleConflict, incidentConflict) = (parts.peopleConflict, parts.incidentConflict)
         let generated = Self.generatedSDL(declarations, enums: enums, embedded: embedded)
         do {
             schema = try Schema(sdl: generated + "\n" + own)
@@ -65,24 +80,7 @@ package struct APISchema: Sendable {
         sdl = schema.printed()
     }
 
-    /// The model file beside our own part, without people and groups where only they are in its
-    /// way: many an app has a model `User` or `Group`.
-    private static func reading(
-        _ text: String,
-        file: String
-    ) throws(SchemaProblems) -> (ModelReader.Models, OwnFields, own: String, peopleConflict: String?) {
-        let small = Self.embedded("tocsin.graphql")
-        let whole = small + "\n" + Self.embedded("people.graphql")
-        let all = try OwnFields.read(whole)
-        do {
-            return (try ModelReader.read(text, file: file, own: all), all, whole, nil)
-        } catch {
-            let fewer = try OwnFields.read(small)
-            return (try ModelReader.read(text, file: file, own: fewer), fewer, small, error.description)
-        }
-    }
-
-    private static func embedded(_ name: String) -> String {
+    static func embedded(_ name: String) -> String {
         EmbeddedSchema.files.first { $0.name == name }?.text ?? ""
     }
 

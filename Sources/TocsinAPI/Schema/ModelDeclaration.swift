@@ -76,6 +76,8 @@ package struct ModelDeclaration: Sendable {
     package var relations: [ModelRelation] = []
     /// Where it stands in the file, from 1.
     package var line: Int
+    /// Whether it is the server's own, and not of the team's file.
+    package var isShipped = false
 
     /// The fields that hold values: all but relations.
     package var valueFields: [Field] { fields.filter { $0.relation == nil } }

@@ -68,7 +68,7 @@ struct ModelTypeFactory {
             created: declaration.operations.createdAt ?? "createdAt",
             updated: declaration.operations.updatedAt ?? "updatedAt"
         )
-        var columns = ShippedTables.layout(of: declaration.name).columns
+        var columns = ShippedTables.layout(of: declaration.name, isShipped: declaration.isShipped).columns
         // The row is named by the joined key then, and an `id` is a field like others.
         if !declaration.hasSimpleKey { columns["id"] = nil }
         let (created, updated) = (columns.removeValue(forKey: "createdAt"), columns.removeValue(forKey: "updatedAt"))
@@ -82,7 +82,7 @@ struct ModelTypeFactory {
         return ModelType(
             name: declaration.name,
             plural: declaration.plural,
-            table: ShippedTables.layout(of: declaration.name).table,
+            table: ShippedTables.layout(of: declaration.name, isShipped: declaration.isShipped).table,
             fields: declaredFields + generatedFields + ownFields + keyFields,
             indexes: declaration.indexes,
             relations: declaration.relations,

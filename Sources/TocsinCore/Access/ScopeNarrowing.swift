@@ -46,6 +46,7 @@ struct ScopeNarrowing {
         case "Message":
             let listens = looks || [.listen, .sync].contains(operation)
             return (listens ? scope.readTopics : []) + (looks ? directPushes : [])
+        case "Incident" where model.sharing != nil: return looks || [.listen, .sync].contains(operation) ? scope.readTopics : []
         default: return []
         }
     }

@@ -68,4 +68,9 @@ extension DeliveryReason {
     /// The device's owner may not read the message any more, or their account is disabled; or an
     /// operator ended the device.
     package static let accessEnded: Self = "ACCESS_ENDED"
+    /// Somebody has taken the incident on, or it is over: the push that asked for somebody is not
+    /// needed any more.
+    package static let incidentAnswered: Self = "INCIDENT_ANSWERED"
+    /// A quiet change of an incident, for a device that had no push of it.
+    package static let incidentUnseen: Self = "INCIDENT_UNSEEN"
 }

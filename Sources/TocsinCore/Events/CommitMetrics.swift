@@ -48,7 +48,7 @@ package final class CommitMetrics: MetricSource {
             case .created(let record): note(record)
             case .deviceEnded(_, let reason): note(reason == .tokenMoved ? .moved : .ended)
             case .updated, .deleted, .outboxFilled, .webhooksFilled, .deliveryChanged, .pushesUnwanted,
-                .accessEnded, .grantsChanged, .rightsChanged:
+                .incidentAnswered, .accessEnded, .grantsChanged, .rightsChanged:
                 continue
             }
         }
@@ -59,8 +59,8 @@ package final class CommitMetrics: MetricSource {
 
     private func note(_ record: Record) {
         let known = record.model.knownPositions
-        // Messages alone have one.
-        guard let position = known.priority else { return }
+        // Messages alone are numbered; others may have a field of this name.
+        guard record.model.numberPosition != nil, let position = known.priority else { return }
         let priority = record.values[position].int.map { Int($0) - 1 } ?? -1
         (ofPriority.indices.contains(priority) ? ofPriority[priority] : created[.other]).add()
         bytes.add(record.textBytes)

@@ -13,6 +13,9 @@ package enum DomainEvent: Sendable, Hashable {
     case deviceEnded(DeviceID, reason: DeliveryReason)
     /// A user wants no pushes any more, of a topic or of all; what is read from now on shows it.
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
+    /// Somebody has taken an incident on, or it is over: its loud messages up to this number in
+    /// their topic ring no more.
+    case incidentAnswered(String, MessageNumber)
     /// A local token was revoked, or its user disabled or enabled again: whoever
     /// remembers rights asks anew.
     case accessEnded(UserID, TokenID?)
@@ -66,7 +69,7 @@ extension DomainEvent {
         case .webhooksFilled: .webhooksFilled
         case .deliveryChanged: .deliveryChanged
         case .deviceEnded: .deviceEnded
-        case .pushesUnwanted: .pushesUnwanted
+        case .pushesUnwanted, .incidentAnswered: .pushesUnwanted
         case .accessEnded, .rightsChanged: .accessEnded
         case .grantsChanged: .grantsChanged
         }

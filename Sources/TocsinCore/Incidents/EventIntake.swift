@@ -55,4 +55,13 @@ package enum IncidentChange: String, Sendable, CaseIterable {
     case senderResolved = "SENDER_RESOLVED"
     case flapping = "FLAPPING"
     case late = "LATE"
+
+    /// Whether its message asks for somebody: its pushes end when the incident is answered.
+    package var isLoud: Bool {
+        switch self {
+        case .opened, .reopened, .raised, .unacknowledged, .woken, .reminded: true
+        case .updated, .acknowledged, .joined, .snoozed, .assigned, .noted, .resolved, .senderResolved, .flapping, .late:
+            false
+        }
+    }
 }

@@ -21,7 +21,8 @@ package struct IntegrationAddresses: Sendable {
     }
 
     /// What to paste where, by product.
-    package func snippets(_ kind: Integration.Kind, topicName: String, key: String) -> [(product: String, text: String)] {
+    package func snippets(_ kind: Integration.Kind, topicName: String, key: String) -> [(product: String, text: String)]
+    {
         let topic = Self.escaped(topicName)
         let curl = "curl -H 'Authorization: Bearer \(key)'"
         switch kind {

@@ -28,6 +28,18 @@ package struct IntegrationService: Sendable {
         models = ModelService(environment: environment)
     }
 
+    /// The keys of another model's rows, whose owners are asked in the same way.
+    package func keys(of model: ModelType) -> IntegrationService {
+        IntegrationService(
+            environment: environment,
+            model: model,
+            rights: rights,
+            texts: texts,
+            sealer: sealer,
+            notes: notes
+        )
+    }
+
     /// An integration that may be posted to, with what its receiver needs.
     package struct Found: Sendable {
         /// The row.
@@ -83,7 +95,8 @@ extension IntegrationService {
         let (text, environment, topics) = (texts.make(), environment, rights.topics)
         let digest = texts.digest(of: text)
         let (record, topicName) = try await changing(id, by: caller) {
-            writer, record throws(StoreError) -> Result<(Record, String), ServiceError> in
+            writer,
+            record throws(StoreError) -> Result<(Record, String), ServiceError> in
             let now = environment.changeTime()
             let good = try writer.integrationKeys(of: id).filter { $0.isGood(at: now) }
             let end = now.adding(seconds: Double(overlapSeconds))
@@ -114,7 +127,8 @@ extension IntegrationService {
     package func revokeKey(of id: String, hint: String, by caller: Identity) async throws(ServiceError) -> Record {
         let environment = environment
         return try await changing(id, by: caller) {
-            writer, record throws(StoreError) -> Result<Record, ServiceError> in
+            writer,
+            record throws(StoreError) -> Result<Record, ServiceError> in
             let now = environment.changeTime()
             let good = try writer.integrationKeys(of: id).filter { $0.isGood(at: now) }
             let ended = good.filter { $0.hint == hint }
@@ -151,7 +165,8 @@ extension IntegrationService {
         }
         let sealed = value.map { sealer.seal(Array($0.utf8), scope: Self.scope(of: name, id)) }
         return try await changing(id, by: caller) {
-            writer, record throws(StoreError) -> Result<Record, ServiceError> in
+            writer,
+            record throws(StoreError) -> Result<Record, ServiceError> in
             try writer.saveSecret(name, of: id, sealed: sealed)
             try writer.record(
                 audit(
@@ -240,7 +255,8 @@ extension IntegrationService {
     }
 
     /// The last requests of a row, for who may change it; none for others.
-    package func recent(_ record: Record, limit: Int64, caller: Identity) async throws(ServiceError) -> [ReceivedRequest]
+    package func recent(_ record: Record, limit: Int64, caller: Identity) async throws(ServiceError)
+        -> [ReceivedRequest]
     {
         guard (1...100).contains(limit) else { throw .badInput("limit must be 1 to 100; it is \(limit).") }
         guard case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: caller),
@@ -309,7 +325,8 @@ extension IntegrationService {
 
     /// The topic of this id or name that a caller may publish to, their own before others'.
     private func publishableTopic(_ text: String, _ caller: Identity) async throws(ServiceError) -> Record? {
-        guard !text.isEmpty, case .allow(let publishable) = AccessPolicy.decision(.read, on: rights.topics, for: caller),
+        guard !text.isEmpty,
+            case .allow(let publishable) = AccessPolicy.decision(.read, on: rights.topics, for: caller),
             case .allow(let creatable) = AccessPolicy.decision(.create, on: rights.messages, for: caller),
             let id = rights.topics.position(of: "id"), let name = rights.topics.position(of: "name")
         else { return nil }

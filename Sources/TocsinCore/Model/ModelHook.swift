@@ -24,6 +24,8 @@ extension ModelHook {
 
 /// The write that a hook is asked about.
 package struct HookedWrite {
+    /// The model.
+    package let model: ModelType
     /// Who writes.
     package let caller: Identity
     /// The time of the change.

@@ -4,8 +4,14 @@
 /// table of their own live in `records`.
 package enum ShippedTables {
     /// The table and field-to-column map of a model.
-    package static func layout(of modelName: String) -> (table: ModelTable, columns: [String: String]) {
+    ///
+    /// Of names that a team may give to a model of its own too, only the model that ships has one.
+    package static func layout(
+        of modelName: String,
+        isShipped: Bool = false
+    ) -> (table: ModelTable, columns: [String: String]) {
         switch modelName {
+        case "Incident" where isShipped: (ModelTable(name: "incidents"), common.merging(incident) { $1 })
         case "Topic": (ModelTable(name: "topics"), common.merging(topic) { $1 })
         case "Message": (ModelTable(name: "messages"), common.merging(message) { $1 })
         default: (ModelTable(name: "records", discriminator: modelName), common)
@@ -24,6 +30,11 @@ package enum ShippedTables {
         "topicId": "topic_id", "number": "number", "type": "type", "title": "title", "body": "body", "key": "key",
         "priority": "priority", "url": "url", "data": "data", "category": "category", "expiresAt": "expires_at",
         "push": "push", ModelType.feedPosition: "position",
-        ModelType.author: "author",
+        ModelType.author: "author", "incidentId": "incident_id", "incidentChange": "incident_change",
+    ]
+
+    private static let incident = [
+        "topicId": "topic_id", "number": "number", "state": "state", "key": "key", "integrationId": "integration_id",
+        "openedAt": "opened_at",
     ]
 }

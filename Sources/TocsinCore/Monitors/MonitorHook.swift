@@ -28,7 +28,7 @@ package struct MonitorHook: ModelHook {
         else { return Self.unknownTopic }
         if let refusal = try room(for: given["slug"]?.text ?? "", write) { return refusal }
         if let owner = topic.owner, owner != write.caller.owner, input["editors"].map(\.isNull) ?? true {
-            input["editors"] = .json(JSONListText.list(of: owner).text ?? "[]")
+            input["editors"] = JSONListText.list(of: owner)
         }
         for name in MonitorCase.ownFields { input[name] = .null }
         input["state"] = .text(MonitorState.new.rawValue)

@@ -15,6 +15,14 @@ package struct TimerEntry: Sendable, Hashable {
         case digest = "DIGEST"
         /// A digest that a person has made, its subject.
         case ownDigest = "OWN_DIGEST"
+        /// A snoozed incident, its subject, wakes.
+        case wake = "WAKE"
+        /// An incident, its subject, may have come back after its end: that is settled.
+        case settle = "SETTLE"
+        /// An incident, its subject, has had no event for too long.
+        case autoResolve = "AUTO_RESOLVE"
+        /// An incident, its subject, has changed since its last message.
+        case titleUpdate = "TITLE_UPDATE"
         /// Something of a monitor, its subject, is due.
         case monitor = "MONITOR"
     }

@@ -59,16 +59,16 @@ extension Identity {
 package protocol StoreReader:
     RecordReading, MessageReading, MembershipReading, DeviceReading, FanoutReading, DeliveryReading,
     AccountReading, GroupReading, WebhookEventReading, NodeReading, TimerReading, ScheduledMessageReading,
-    UserSettingsReading, AuditReading, GrantReading, DigestReading, SessionReading, IntegrationReading,
-    MonitorReading
+    UserSettingsReading, AuditReading, GrantReading, DigestReading, SessionReading,
+    IncidentReading, IntegrationReading, MonitorReading
 {}
 
 /// Everything a write may do; it sees its own writes.
 package protocol StoreWriter:
     StoreReader, RecordWriting, MessageWriting, MembershipWriting, DeviceWriting, FanoutWriting, DeliveryWriting,
     AccountWriting, GroupWriting, WebhookEventWriting, NodeWriting, TimerWriting, ScheduledMessageWriting,
-    UserSettingsWriting, AuditWriting, GrantWriting, DigestWriting, SessionWriting, IntegrationWriting,
-    MonitorWriting
+    UserSettingsWriting, AuditWriting, GrantWriting, DigestWriting, SessionWriting,
+    IncidentWriting, IntegrationWriting, MonitorWriting
 {
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at
     /// before rows are locked in their order.

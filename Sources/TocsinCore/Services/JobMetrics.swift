@@ -11,7 +11,7 @@ package enum Job: String, MetricLabel {
     case integrationNotes = "integration_notes"
     case monitorWatch = "monitor_watch"
     // Those that remove rows, by what they remove.
-    case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
+    case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal, incidents
     case webhookEvents = "webhook_events"
     case receivedRequests = "received_requests"
 }
@@ -26,7 +26,7 @@ package final class JobMetrics: MetricSource {
     /// What jobs remove.
     private enum Rows: String, MetricLabel {
         static let labelName = "table"
-        case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal
+        case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal, incidents
         case webhookEvents = "webhook_events"
         case receivedRequests = "received_requests"
     }

@@ -86,7 +86,7 @@ extension MessageBatch {
     private mutating func decide() {
         for (draft, topic) in zip(drafts, topics.indexes) {
             if topics.mayPublish(draft, in: topic) {
-                draftOutcomes.append(outcome(of: draft, in: topic, sharedBy: nil))
+                draftOutcomes.append(outcome(of: draft, in: topic, sharedBy: draft.serversWord?.owner))
             } else if let owner = sharer(of: topic, with: draft) {
                 draftOutcomes.append(outcome(of: draft, in: topic, sharedBy: owner))
             } else {
@@ -217,7 +217,8 @@ extension MessageBatch {
     private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
         let members = topics.ids.map { held[$0]?.membersWithoutDevice }
         var (deliveries, fanouts): ([Delivery], [Fanout]) = ([], [])
-        for (record, topic) in zip(stored.records, topicsOfCreated) {
+        let unpushed = Set(drafts.lazy.filter { $0.serversWord?.isPushed == false }.map(\.id))
+        for (record, topic) in zip(stored.records, topicsOfCreated) where !unpushed.contains(record.id) {
             guard let members = members[topic] else {
                 fanouts.append(fanout(of: record, in: topics.ids[topic]))
                 continue

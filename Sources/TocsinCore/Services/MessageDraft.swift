@@ -36,6 +36,18 @@ struct MessageContent: Sendable {
     let input: RecordInput
     let topicID: TopicID
     let condition: Predicate
+    /// What the server alone writes of it; nil for messages that people publish.
+    var serversWord: ServersWord?
+
+    /// What a message says that the server makes in a topic, whoever brought it about.
+    struct ServersWord: Sendable {
+        /// Whose topic it is; nil where topics have no owners.
+        let owner: String?
+        /// The incident that it is about.
+        let incident: (id: String, change: IncidentChange)?
+        /// Whether devices get it.
+        let isPushed: Bool
+    }
 }
 
 /// What the rules ask of a message and of its topic.
@@ -59,6 +71,8 @@ final class MessageDraft: GroupedWrite {
     /// Whose topic it is, where it is known as somebody else's: the feed that the message goes into
     /// by a grant.
     let sharedOwner: String?
+    /// Set for messages that the server makes, which no rule is asked about.
+    let serversWord: MessageContent.ServersWord?
     private let input: RecordInput
     private let condition: Predicate
     /// What the rules ask of the message and of its topic; of one caller's
@@ -78,7 +92,11 @@ final class MessageDraft: GroupedWrite {
         id = givenID ?? makers.environment.identifiers.makeID()
         let key = content.input.value(ofFieldAt: known.key, in: model)?.text
         self.key = if let key { MessageKey(topicID: content.topicID, key: key) } else { nil }
-        sharedOwner = makers.sharedOwners.owner(of: content.topicID, for: caller)
+        serversWord = content.serversWord
+        sharedOwner =
+            if let word = content.serversWord { word.owner } else {
+                makers.sharedOwners.owner(of: content.topicID, for: caller)
+            }
     }
 
     static func perform(
@@ -133,6 +151,10 @@ final class MessageDraft: GroupedWrite {
         for (position, value) in makers.defaults where record.values[position].isNull {
             record.values[position] = value
         }
+        if let incident = serversWord?.incident {
+            record["incidentId"] = .text(incident.id)
+            record["incidentChange"] = .text(incident.change.rawValue)
+        }
         guard rules.permitted.matches(record, roles), caller.mayWrite(input, .create, to: record) else {
             return .failure(.unauthorized)
         }
@@ -142,6 +164,7 @@ final class MessageDraft: GroupedWrite {
 
     /// Whose feed the message goes into.
     func owner(at now: Timestamp) -> String? {
+        if let owner = serversWord?.owner { return owner }
         if makers.messages.isSimplyOwned { return caller.owner }
         guard case .success(let record) = record(from: makers.factory.beginning(owner: caller.owner, at: now)) else {
             return nil

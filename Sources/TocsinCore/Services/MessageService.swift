@@ -137,6 +137,28 @@ package struct MessageService: Sendable {
         )
     }
 
+    /// A message that the server makes in a topic, as somebody who was asked before whether they may
+    /// bring it about.
+    func serversDraft(
+        _ input: RecordInput,
+        in topic: Record,
+        by caller: Identity,
+        about incident: (id: String, change: IncidentChange)?,
+        isPushed: Bool
+    ) -> MessageDraft {
+        MessageDraft(
+            makers,
+            MessageContent(
+                input: input,
+                topicID: TopicID(topic.id),
+                condition: .always,
+                serversWord: MessageContent.ServersWord(owner: topic.owner, incident: incident, isPushed: isPushed)
+            ),
+            by: caller,
+            PublishRules(permitted: .always, publishable: .always)
+        )
+    }
+
     /// The topics that the caller may publish to are those they may read; a publish-only token sees
     /// its own topic alone.
     private func publishableTopics(_ caller: Identity) -> AccessDecision {

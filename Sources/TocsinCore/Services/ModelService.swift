@@ -132,7 +132,8 @@ package struct ModelService: Sendable {
                 return .failure(.unauthorized)
             }
             guard condition.matches(Record(model: model)) else { return .failure(.conditionFailed(nil)) }
-            let (hook, write) = (environment.hooks[model.name], HookedWrite(caller: caller, now: now, writer: writer))
+            let hook = environment.hooks[model.name]
+            let write = HookedWrite(model: model, caller: caller, now: now, writer: writer)
             if let hook {
                 if let refusal = try hook.willCreate(&input, write) { return .failure(refusal) }
                 record = factory.make(input, id: id, caller: caller, at: now)
@@ -265,7 +266,12 @@ package struct ModelService: Sendable {
                 return .failure(.unauthorized)
             }
             let hook = environment.hooks[model.name]
-            let write = HookedWrite(caller: caller, now: environment.changeTime(), writer: writer)
+            let write = HookedWrite(
+                model: model,
+                caller: caller,
+                now: environment.changeTime(),
+                writer: writer
+            )
             switch decide(stored, condition, roles) {
             case .failure(let refusal): return .failure(refusal)
             case .success(.updated(var record)):

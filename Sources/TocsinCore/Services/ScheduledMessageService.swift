@@ -69,7 +69,9 @@ package struct ScheduledMessageService: Sendable {
         }
     }
 
-    private func insert(
+    /// Stores a scheduled message that was checked; without a draft, nobody is asked whether its owner
+    /// may publish.
+    func insert(
         _ message: ScheduledMessage,
         _ draft: MessageDraft?,
         by caller: Identity,

@@ -1,4 +1,4 @@
-/// What grants give of the records of one model: of topics and their messages.
+/// What grants give of the records of one model: of topics, their messages and incidents.
 package struct ModelSharing: Sendable, Hashable {
     /// Position of the field that holds the topic's id.
     package let field: Int
@@ -10,7 +10,7 @@ package struct ModelSharing: Sendable, Hashable {
         guard table.discriminator == nil, rules.contains(where: { $0.owner != nil }) else { return nil }
         switch name {
         case "Topic": isTopic = true
-        case "Message": isTopic = false
+        case "Message", "Incident": isTopic = false
         default: return nil
         }
         guard let field = position(isTopic ? "id" : "topicId") else { return nil }

@@ -31,7 +31,7 @@ final class RequestTimes: Sendable {
     private static let routes = RouteLabel.allCases
 
     /// One for each method, status and route.
-    private let all = InlineArray<1512, AtomicLazyReference<Histogram>> { _ in AtomicLazyReference() }
+    private let all = InlineArray<1680, AtomicLazyReference<Histogram>> { _ in AtomicLazyReference() }
     private let count = Atomic(0)
     private let refusals = Atomic(0)
     private let others = Histogram(bounds: Histogram.http)

@@ -23,12 +23,14 @@ final class Cancellations: Sendable {
     private struct State {
         var devices = Recent<DeviceID, DeliveryReason>()
         var wishes = Recent<Audience, Wish>()
+        var answers = Recent<String, MessageNumber>()
     }
 
     private let state = Mutex(State())
     /// Spares the lock where nobody signs out.
     private let hasDevices = Atomic(false)
     private let wishCount = Atomic(0)
+    private let hasAnswers = Atomic(false)
 
     func add(_ device: DeviceID, _ reason: DeliveryReason, now: Timestamp) {
         state.withLock { $0.devices.set(device, reason, now: now) }
@@ -44,6 +46,23 @@ final class Cancellations: Sendable {
         }
     }
 
+    /// Notes that the loud messages of an incident up to this number in their topic ring no more.
+    func add(answered incident: String, upTo number: MessageNumber, now: Timestamp) {
+        state.withLock { state in
+            let latest = max(number, state.answers[incident] ?? number)
+            state.answers.set(incident, latest, now: now)
+        }
+        hasAnswers.store(true, ordering: .releasing)
+    }
+
+    /// Whether somebody has answered what a message asks.
+    private func isAnswered(_ payload: PushPayload) -> Bool {
+        guard payload.asksForSomebody, hasAnswers.load(ordering: .acquiring), let incident = payload.incidentID else {
+            return false
+        }
+        return state.withLock { $0.answers[incident] }.map { payload.number < $0 } ?? false
+    }
+
     /// How many wishes were heard of; to be asked before devices are read.
     var heardWishes: Int { wishCount.load(ordering: .acquiring) }
 
@@ -54,8 +73,10 @@ final class Cancellations: Sendable {
     }
 
     /// Why an entry is not to be sent any more; nil for all others.
-    func reason(against entry: OutboxEntry, in topic: TopicID) -> DeliveryReason? {
+    func reason(against entry: OutboxEntry, of payload: PushPayload) -> DeliveryReason? {
         if let reason = self[entry.device.id] { return reason }
+        if isAnswered(payload) { return .incidentAnswered }
+        let topic = payload.topicID
         guard entry.heardWishes < heardWishes else { return nil }
         return state.withLock { state in
             for audience in [nil, topic].map({ Audience(user: entry.device.userID, topic: $0) }) {

@@ -121,7 +121,8 @@ extension FanoutPage {
                 found.append((job, devices, limit))
                 left -= devices.count
             }
-            return (try Self.judged(found, context, reader), large, reached)
+            try IncidentPushes.noteAnswers(to: found.compactMap(\.job.subject?.message), context, reader)
+            return (try Self.seen(Self.judged(found, context, reader), reader), large, reached)
         }
         guard let (found, large, reached) = read else { return nil }
         var reading = Reading(large: large, roomless: Array(held[reached...]), heardWishes: heardWishes)
@@ -162,6 +163,16 @@ extension FanoutPage {
             judged[index].devices = judged[index].devices.map { judge.judged($0, subject) }
         }
         return judged
+    }
+
+    /// Leaves out devices that have seen nothing of what a quiet change of an incident replaces.
+    private static func seen(_ found: [Found], _ reader: any StoreReader) throws(StoreError) -> [Found] {
+        var seen = found
+        for index in seen.indices {
+            guard let subject = seen[index].job.subject else { continue }
+            seen[index].devices = try IncidentPushes.seen(seen[index].devices, of: subject.message, reader)
+        }
+        return seen
     }
 
     private static func cuts(

@@ -99,6 +99,7 @@ struct OutboxClaim: Sendable {
                 let loaded = found[fanout.messageID]
                 return FanoutJob(fanout: fanout, message: loaded?.message ?? .gone, subject: loaded?.subject)
             }
+            try IncidentPushes.noteAnswers(to: found.values.compactMap(\.subject?.message), context, reader)
             claim.retries = try judged(taken.retries, found, context, reader)
             return claim
         }

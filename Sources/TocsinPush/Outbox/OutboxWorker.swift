@@ -85,6 +85,14 @@ package final class OutboxWorker: Sendable {
         context.cancellations.add(user, topic, reason, now: context.time.now())
     }
 
+    /// Says that an incident was answered: what was claimed of its loud messages up to this number
+    /// and has not left is not sent.
+    ///
+    /// May be called from any thread.
+    package func cancelPushes(of incident: String, upTo number: MessageNumber) {
+        context.cancellations.add(answered: incident, upTo: number, now: context.time.now())
+    }
+
     /// Asks `run` to stop, as cancelling its task does.
     package func stop() {
         inbox.yield(.stopping)

@@ -70,7 +70,7 @@ struct PushJudge {
         if !standings.isEmpty || rights.requiresSignIn {
             device.mayReceive = rights.mayReceive(receiver(device.userID), subject.message, in: subject.topic, roles)
         }
-        let priority = subject.message["priority"].int ?? 3
+        let priority = IncidentPushes.priority(of: subject.message)
         device.wish = device.topicWish?.wish(about: priority) ?? wish(of: device.userID, about: priority)
         return device
     }

@@ -73,7 +73,7 @@ struct SendBatch: Sendable {
                 since: key.redrivenAt
             )
         )
-        order.cancellation = { context.cancellations.reason(against: entries[$0], in: payload.topicID) }
+        order.cancellation = { context.cancellations.reason(against: entries[$0], of: payload) }
         return order
     }
 
@@ -148,7 +148,7 @@ struct SendBatch: Sendable {
             guard entry.device.mayReceive, !entry.device.isSignedOut(at: now) else {
                 return .ended(reason: .accessEnded)
             }
-            let cancellation = context.cancellations.reason(against: entry, in: payload.topicID)
+            let cancellation = context.cancellations.reason(against: entry, of: payload)
             if let cancellation, !cancellation.isWish { return .ended(reason: cancellation) }
             if let reason = cancellation ?? wish(against: entry.device, context, now) {
                 return .result(.skipped(reason: reason))
@@ -199,7 +199,7 @@ struct SendBatch: Sendable {
     /// Why an entry is not to be sent any more, if that was heard of since it was read.
     func cancellation(_ index: Int) -> DeliveryReason? {
         guard case .payload(let payload)? = messages[entries[index].delivery.messageID] else { return nil }
-        return context.cancellations.reason(against: entries[index], in: payload.topicID)
+        return context.cancellations.reason(against: entries[index], of: payload)
     }
 
     /// Waits until all have fates or the moment has come.

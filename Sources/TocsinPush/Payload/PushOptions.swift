@@ -31,6 +31,8 @@ package struct PushOptions: Sendable, Hashable {
     package var encrypted = false
     /// Whether a later message with the same key replaces this one on the screen.
     package var collapse = true
+    /// What the server itself says that later messages take the place of.
+    package var collapseKey: String?
 
     /// Shows a push in the usual way.
     package init() {}
@@ -53,6 +55,7 @@ package struct PushOptions: Sendable, Hashable {
         actions = value["actions"]?.arrayValue?.compactMap(NotificationAction.init(json:)) ?? []
         encrypted = value["encrypted"]?.boolValue ?? false
         collapse = value["collapse"]?.boolValue ?? true
+        collapseKey = value["collapseKey"]?.stringValue
     }
 }
 

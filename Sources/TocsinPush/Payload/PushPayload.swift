@@ -29,6 +29,10 @@ package struct PushPayload: Sendable, Hashable {
     package var category: String?
     /// The publisher's dedupe key; nil: none.
     package var key: String?
+    /// The incident that it is about; nil: none.
+    package var incidentID: String?
+    /// Whether it asks for somebody: not once the incident was answered.
+    package var asksForSomebody = false
     /// As the publisher gave it.
     package var createdAt: String
     /// When the message became durable, by the server's clock.
@@ -79,6 +83,8 @@ package struct PushPayload: Sendable, Hashable {
         let state = named.flatMap { content.state($0) }
         category = state?.category ?? named
         key = message["key"].text
+        incidentID = message["incidentId"].text
+        asksForSomebody = message["incidentChange"].text.flatMap(IncidentChange.init)?.isLoud ?? false
         createdAt = message["createdAt"].text ?? ""
         committedAt = Timestamp(milliseconds: message["_lastChangedAt"].int ?? 0)
         expiresAt = message["expiresAt"].text.flatMap { Timestamp(awsDateTime: $0) }
@@ -112,9 +118,11 @@ package struct PushPayload: Sendable, Hashable {
         return expiresAt.map { min($0, ours) } ?? ours
     }
 
-    /// What makes a later push replace an earlier one on the screen: the same message, or the
-    /// publisher's key in the topic.
+    /// What makes a later push replace an earlier one on the screen: the same incident or message,
+    /// or the publisher's key in the topic.
     package var collapseKey: String {
+        if let incidentID { return DerivedUUID.text(of: topicID.text, incidentID) }
+        if let given = options.collapseKey, !given.isEmpty { return DerivedUUID.text(of: topicID.text, given) }
         if options.collapse, let key, !key.isEmpty { return DerivedUUID.text(of: topicID.text, key) }
         let id = messageID.text.utf8
         let isHeaderText = id.count <= 64 && id.allSatisfy { $0 > 0x20 && $0 < 0x7F }

@@ -18,6 +18,7 @@ package struct IntegrationHook: ModelHook {
     private static let maximumNameBytes = 256
     private static let maximumWords = 100
     private static let maximumNetworks = 100
+    private static let maximumWatchdogs = 20
     private static let maximumRate: Int64 = 100_000
     private static let maximumSeconds: Int64 = 31 * 86_400
 
@@ -36,10 +37,15 @@ package struct IntegrationHook: ModelHook {
         _ write: HookedWrite
     ) throws(StoreError) -> ServiceError? {
         if let problem = problem({ input[$0] ?? .null }) { return .badInput(problem) }
+        if try isFull(write) {
+            return .limit("You may have at most \(Self.maximumOfOwner) integrations; delete one first.")
+        }
         switch try topic(input["topicId"]?.text ?? "", write) {
         case .failure(let refusal): return refusal
         case .success(let topic):
-            if let owner = topic.owner, owner != write.caller.owner, input["editors"] == nil || input["editors"] == .null {
+            if let owner = topic.owner, owner != write.caller.owner,
+                input["editors"] == nil || input["editors"] == .null
+            {
                 input["editors"] = .json(JSONValue.array([.string(owner)]).serializedString())
             }
         }
@@ -65,6 +71,20 @@ package struct IntegrationHook: ModelHook {
     /// Whatever hangs on an integration goes with it: its keys end at once.
     package func didWrite(_ record: Record, _ write: HookedWrite) throws(StoreError) {
         if record.isDeleted { try write.writer.removeIntegrationRows(of: record.id) }
+    }
+
+    private func isFull(_ write: HookedWrite) throws(StoreError) -> Bool {
+        guard let owner = write.model.knownPositions.owner, let deleted = write.model.knownPositions.deleted,
+            let id = write.model.position(of: "id")
+        else { return false }
+        let own = Predicate.field(owner, .isOneOf(write.caller.ownerForms.map(FieldValue.text)))
+        let query = ModelQuery(
+            model: write.model,
+            predicate: own.and(.field(deleted, .notEqual(.bool(true)))),
+            order: [ModelQuery.Order(field: id)],
+            limit: Self.maximumOfOwner
+        )
+        return try write.writer.unlocked.records(query).count >= Self.maximumOfOwner
     }
 
     /// The topic, where the caller may publish to it.
@@ -108,7 +128,8 @@ extension IntegrationHook {
         guard let words = Self.parsed(value("severityWords"))?.objectValue, words.count <= Self.maximumWords,
             words.allSatisfy({ (1...5).contains($0.value.intValue ?? 0) })
         else {
-            return "severityWords must be an object of at most \(Self.maximumWords) words, each with its priority from 1 to "
+            return
+                "severityWords must be an object of at most \(Self.maximumWords) words, each with its priority from 1 to "
                 + "5, such as {\"sev1\": 5}."
         }
         return nil
@@ -125,6 +146,10 @@ extension IntegrationHook {
     }
 
     private func problem(ofKind value: (String) -> FieldValue) -> String? {
+        guard let watchdogs = IntegrationRecord.watchdogs(value("watchdogs")), watchdogs.count <= Self.maximumWatchdogs else {
+            return "watchdogs must be at most \(Self.maximumWatchdogs), each with match, an object of labels such as "
+                + "{\"alertname\": \"Watchdog\"}, and monitorId."
+        }
         guard let kind = value("kind").text.flatMap(Integration.Kind.init(rawValue:)) else {
             let names = Integration.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             return "kind must be one of \(names)."
@@ -137,10 +162,12 @@ extension IntegrationHook {
             }
         guard kind == .template else {
             return receiver == nil && text == nil
-                ? nil : "receiver and template are of integrations of kind TEMPLATE; this is one of kind \(kind.rawValue)."
+                ? nil
+                : "receiver and template are of integrations of kind TEMPLATE; this is one of kind \(kind.rawValue)."
         }
         guard (receiver == nil) != (text == nil) else {
-            return "An integration of kind TEMPLATE has a receiver that ships, by name, or a template of its own: one of "
+            return
+                "An integration of kind TEMPLATE has a receiver that ships, by name, or a template of its own: one of "
                 + "the two."
         }
         return templateProblem(receiver, text)

@@ -58,6 +58,12 @@ struct APIPart: Sendable {
         (time, logger) = (process.time, process.log.logger(.api))
     }
 
+    /// Tells senders of integrations the port that was taken, where no public address is set.
+    func tellAddress(_ address: String, of server: Settings.Server) {
+        guard server.publicURL == nil, address.hasPrefix("http") else { return }
+        services.integrationAddresses.replace(with: IntegrationAddresses(base: address))
+    }
+
     /// Writes what came in by integrations, each second, until it is cancelled.
     func noteIntegrations(store: StorePart, jobs: JobMetrics) async {
         guard let integrationNotes else { return }

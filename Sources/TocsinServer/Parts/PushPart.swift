@@ -163,6 +163,7 @@ struct PushPart: Sendable {
             case .deviceEnded(let device, let reason): outbox.cancelPushes(to: device, reason: reason)
             case .pushesUnwanted(let user, let topic, let reason):
                 outbox.cancelPushes(to: user, of: topic, reason: reason)
+            case .incidentAnswered(let incident, let number): outbox.cancelPushes(of: incident, upTo: number)
             default: break
             }
         }

@@ -2,8 +2,9 @@ import Encodings
 import Synchronization
 import TocsinCore
 
-/// How many wrong keys an address may send: some at once, then one a minute. Meanwhile it alone is
-/// refused, whatever it sends.
+/// How many wrong keys an address may send: some at once, then one a minute.
+///
+/// Meanwhile it alone is refused, whatever it sends.
 final class KeyGuesses: Sendable {
     private struct Guesses {
         var count: Double

@@ -139,7 +139,8 @@ extension ReceiverDesk {
         OutgoingResponse(
             status: HTTPResponse.Status(code: answer.status),
             contentType: answer.contentType,
-            fields: [("cache-control", "no-store")] + answer.headers.map { (name: $0.name.lowercased(), value: $0.value) },
+            fields: [("cache-control", "no-store")]
+                + answer.headers.map { (name: $0.name.lowercased(), value: $0.value) },
             body: answer.body
         )
     }
@@ -265,7 +266,9 @@ extension ReceiverDesk {
             noteRefusal(of: integration.id, "A request came while the integration is not enabled.")
             return nil
         }
-        guard record.networks.isEmpty || address.map({ address in record.networks.contains { $0.contains(address) } }) == true
+        guard
+            record.networks.isEmpty
+                || address.map({ address in record.networks.contains { $0.contains(address) } }) == true
         else {
             noteRefusal(of: integration.id, "A request came from an address that allowedAddresses does not have.")
             return nil

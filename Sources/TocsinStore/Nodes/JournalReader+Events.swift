@@ -61,9 +61,8 @@ extension JournalReader {
         switch entry {
         case .records(_, let model, let owner, _), .values(_, let model, let owner, _):
             models[model] != nil && listeners.wants(model, owner)
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .grantsChanged,
-            .rightsChanged,
-            .deliveries:
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .incidentAnswered, .accessEnded,
+            .grantsChanged, .rightsChanged, .deliveries:
             true
         }
     }
@@ -106,6 +105,7 @@ extension JournalReader {
         case .webhooksFilled: return [.webhooksFilled]
         case .deviceEnded(let device, let reason): return [.deviceEnded(device, reason: reason)]
         case .pushesUnwanted(let user, let topic, let reason): return [.pushesUnwanted(user, topic, reason)]
+        case .incidentAnswered(let incident, let number): return [.incidentAnswered(incident, number)]
         case .accessEnded(let user, let token): return [.accessEnded(user, token)]
         case .grantsChanged(let change): return [.grantsChanged(change)]
         case .rightsChanged(let user, let moment): return [.rightsChanged(user, at: moment)]

@@ -12,6 +12,7 @@ enum JournalEntry: Hashable, Sendable {
     case webhooksFilled
     case deviceEnded(DeviceID, reason: DeliveryReason)
     case pushesUnwanted(UserID, TopicID?, DeliveryReason)
+    case incidentAnswered(String, MessageNumber)
     case accessEnded(UserID, TokenID?)
     case grantsChanged(GrantChange)
     case rightsChanged(UserID, at: Timestamp)
@@ -21,8 +22,8 @@ enum JournalEntry: Hashable, Sendable {
     var isInOrder: Bool {
         switch self {
         case .records, .values, .grantsChanged: true
-        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .accessEnded, .rightsChanged,
-            .deliveries:
+        case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .incidentAnswered, .accessEnded,
+            .rightsChanged, .deliveries:
             false
         }
     }
@@ -57,6 +58,7 @@ struct JournalText {
         case .webhooksFilled: addOnce("w", event)
         case .deviceEnded(let device, let reason): addLine("e", [device.text, reason.rawValue])
         case .pushesUnwanted(let user, let topic, let reason): addLine("p", [user.text, topic?.text, reason.rawValue])
+        case .incidentAnswered(let incident, let number): addLine("i", [incident, String(number)])
         case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
         case .grantsChanged(let change): addGrant(change)
         case .rightsChanged(let user, let moment): addLine("r", [user.text, String(moment.milliseconds)])
@@ -165,6 +167,7 @@ extension JournalText {
         case ("p", 3):
             let topic = fields[2].map { TopicID($0) }
             return .pushesUnwanted(UserID(texts[0]), topic, DeliveryReason(rawValue: texts[2]))
+        case ("i", 2): return Int64(texts[1]).map { .incidentAnswered(texts[0], $0) }
         case ("a", 2): return .accessEnded(UserID(texts[0]), fields[2].map { TokenID($0) })
         case ("g", 5):
             return grantChange(texts).map { .grantsChanged($0) }

@@ -63,13 +63,13 @@ extension SQLReading {
     func pings(of monitor: String, before number: Int64, limit: Int) throws(StoreError) -> [StoredPing] {
         try connection.all(SQL.pings, [.text(monitor), .int(number), .int(Int64(limit))]) { row in
             MonitorPing.Signal(rawValue: row.text(2)).map { signal in
-                let status = row.optionalInt(3).map { Int($0) }
+                let status = row.isNull(3) ? nil : Int(row.int(3))
                 let ping = MonitorPing(signal, exitStatus: status, runID: row.optionalText(4), text: row.text(6))
                 return StoredPing(
                     number: row.int(0),
                     at: row.moment(1),
                     ping,
-                    durationMilliseconds: row.optionalInt(5)
+                    durationMilliseconds: row.isNull(5) ? nil : row.int(5)
                 )
             }
         }

@@ -23,6 +23,7 @@ private enum SQL {
         switch table {
         case "messages": ["title", "body", "url", "key", "category", "data", "push", "extra"]
         case "topics": ["name", "arn", "extra"]
+        case "incidents": ["key", "extra"]
         default: ["extra"]
         }
     }

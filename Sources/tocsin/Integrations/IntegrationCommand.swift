@@ -69,7 +69,10 @@ extension IntegrationCommand {
         )
 
         @Argument(help: "What people call it.") var name: String
-        @Option(help: "alertmanager, grafana, pagerduty, ntfy, gotify, slack, cloudevents, heartbeat, event, mail or template.")
+        @Option(
+            help:
+                "alertmanager, grafana, pagerduty, ntfy, gotify, slack, cloudevents, heartbeat, event, mail or template."
+        )
         var kind: String
         @Option(help: "The topic's name or id.") var topic: String
         @Option(help: "For template: the name of a receiver that ships.") var receiver: String?

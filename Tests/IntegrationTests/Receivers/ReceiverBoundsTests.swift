@@ -14,7 +14,12 @@ struct ReceiverBoundsTests {
                 let body = #"{"action":"log","title":"T","body":""# + String(repeating: "x", count: bytes) + #""}"#
                 try body.write(toFile: path, atomically: true, encoding: .utf8)
                 if packed {
-                    _ = try await ChildProcess.run("/bin/gzip", ["--force", path], environment: [:], folder: installation.folder)
+                    _ = try await ChildProcess.run(
+                        "/bin/gzip",
+                        ["--force", path],
+                        environment: [:],
+                        folder: installation.folder
+                    )
                 }
                 let file = packed ? path + ".gz" : path
                 let header = packed ? ["--header", "Content-Encoding: gzip"] : []
@@ -35,7 +40,10 @@ struct ReceiverBoundsTests {
             let stranger = try await installation.http(
                 "/in/event",
                 token: String(repeating: "abcdefgh", count: 4),
-                ["--data-binary", "@" + installation.folder + "/event.json.gz", "--header", "Transfer-Encoding: chunked"]
+                [
+                    "--data-binary", "@" + installation.folder + "/event.json.gz", "--header",
+                    "Transfer-Encoding: chunked",
+                ]
             )
             #expect(stranger.status == 401)
             #expect(try await installation.http("/healthz").status == 200)

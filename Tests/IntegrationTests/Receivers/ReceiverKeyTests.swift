@@ -53,7 +53,9 @@ struct ReceiverKeyTests {
             let scene = try await ReceiverScene(installation)
             let way = try await scene.way("NTFY")
             let nonsense = try await installation.curl("{ me { username } }", token: Self.unknown)
-            for query in ["{ me { username } }", "{ listTopics { items { id } } }", "{ listIntegrations { items { id } } }"] {
+            for query in [
+                "{ me { username } }", "{ listTopics { items { id } } }", "{ listIntegrations { items { id } } }",
+            ] {
                 let answer = try await installation.curl(query, token: way.key)
                 #expect(answer == nonsense)
             }
@@ -133,7 +135,10 @@ struct ReceiverKeyTests {
             let scene = try await ReceiverScene(installation)
             let way = try await scene.way("EVENT")
             _ = try await scene.post("/in/\(way.key)", SentBody.event)
-            let mine = try await scene.integration(way.id, "events lastEventAt recent { status outcome body messageId }")
+            let mine = try await scene.integration(
+                way.id,
+                "events lastEventAt recent { status outcome body messageId }"
+            )
             #expect(mine["events"] == 1)
             #expect(mine["recent"]?[0]?["status"] == 202)
             #expect(mine["recent"]?[0]?["body"]?.stringValue?.contains("Disk full") == true)
@@ -168,7 +173,8 @@ struct ReceiverKeyTests {
         try await Installation.run { installation in
             let scene = try await ReceiverScene(installation)
             let wrong: [(JSONObject, String)] = [
-                (["allowedAddresses": ["here"]], "allowedAddresses"), (["severityWords": #"{"sev1": 9}"#], "severityWords"),
+                (["allowedAddresses": ["here"]], "allowedAddresses"),
+                (["severityWords": #"{"sev1": 9}"#], "severityWords"),
                 (["ratePerMinute": 0], "ratePerMinute"), (["defaultPriority": 6], "defaultPriority"),
                 (["name": ""], "name"), (["receiver": "github"], "TEMPLATE"),
                 (["topicId": "00000000-0000-4000-8000-000000000000"], "topicId"),

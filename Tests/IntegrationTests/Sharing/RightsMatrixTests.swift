@@ -162,6 +162,8 @@ struct RightsMatrixTests {
         "markRead": "Is about how far the caller has read; tried by ReadStateTests.",
         "createScheduledMessage": "Publishes later, and is judged then; tried by ScheduledMessageTests.",
         "createDigest": "Sums up what the caller reads; tried by DigestTests.",
+        "createIntegration": "Publishes, by a key; tried by ReceiverKeyTests.",
+        "integrationsByTopicId": "As getIntegration; tried by IsolationTests.",
     ]
 
     @Test("every operation on topics and messages is a right that is tried, or left out for a reason")

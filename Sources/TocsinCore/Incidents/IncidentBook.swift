@@ -1,0 +1,158 @@
+/// The incidents of the server: takes what senders say, and lets people answer.
+///
+/// All that one request or act brings about is one transaction, under the lock of its topic: the
+/// incident, its alerts, timeline, timers, messages and fan-outs. So each event and each act meets
+/// an incident as the one before has left it, on all nodes.
+package struct IncidentBook: EventIntake {
+    let environment: ServiceEnvironment
+    let messages: MessageService
+    let rights: PushRights
+    /// Nil: the team's file has a model of this name, so events make plain messages.
+    let model: ModelType?
+    private let scheduled: ScheduledMessageService
+    var topics: ModelType { rights.topics }
+    /// The time now, as incidents go by it.
+    package var now: Timestamp { environment.time.now() }
+
+    /// - Parameters:
+    ///   - model: The shipped model of incidents; nil where there is none.
+    ///   - scheduled: Makes the messages that are to come later.
+    package init(
+        environment: ServiceEnvironment,
+        messages: MessageService,
+        rights: PushRights,
+        model: ModelType?,
+        scheduled: ScheduledMessageService
+    ) {
+        (self.environment, self.messages, self.model, self.scheduled) = (environment, messages, model, scheduled)
+        // Integrations go on while their owner is away.
+        self.rights = PushRights(
+            topics: rights.topics,
+            messages: rights.messages,
+            claimedGroups: rights.claimedGroups
+        )
+    }
+
+    /// Takes the events of one request in their order, in one transaction.
+    package func take(
+        _ events: [SenderEvent],
+        from integration: Integration
+    ) async throws(ServiceError) -> [EventOutcome] {
+        let events = events.map { Self.cleaned($0) }
+        let book = self
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard let (topic, author) = try book.publisher(integration, writer.unlocked) else {
+                return .failure(.unauthorized)
+            }
+            do throws(ServiceError) {
+                try book.takeStorage(for: events, in: topic, by: author)
+            } catch {
+                return .failure(error)
+            }
+            let turn = try IncidentTurn(book, topic, by: author, writer)
+            var outcomes: [EventOutcome] = []
+            for event in events {
+                outcomes += [try turn.take(event, from: integration)]
+            }
+            try turn.end()
+            return .success(outcomes)
+        }
+    }
+
+    /// The topic of an integration and its owner as they are now; nil where there is no such topic,
+    /// or they may not publish to it any more.
+    func publisher(
+        _ integration: Integration,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> (topic: Record, author: Identity)? {
+        let user = Identity(ownerText: integration.owner).userID
+        let id = user.text.isEmpty ? UserID(integration.owner) : user
+        let standing = try reader.standings(of: [id], tokensAt: nil)[id]
+        guard case .person(let author) = rights.receiver(id, standing, now: environment.time.now()),
+            let topic = try reader.records(topics, ids: [integration.topicID.text], where: .always).first,
+            try mayPublish(author, to: topic, reader)
+        else { return nil }
+        return (topic, author)
+    }
+
+    /// Whether somebody may make messages in a topic, by the rules or by a grant.
+    func mayPublish(_ caller: Identity, to topic: Record, _ reader: any StoreReader) throws(StoreError) -> Bool {
+        guard !topic.isDeleted,
+            case .allow(let permitted) = AccessPolicy.decision(.create, on: rights.messages, for: caller),
+            case .allow(let publishable) = AccessPolicy.decision(.read, on: topics, for: caller)
+        else { return false }
+        if publishable.matches(topic) { return true }
+        guard let question = permitted.grantQuestions.first else { return false }
+        let roles = try reader.roles(of: question.subjects, in: [TopicID(topic.id)])
+        return !roles.roles(of: question.subjects, in: TopicID(topic.id)).isDisjoint(with: .publishing)
+    }
+
+    /// Counts all texts of a request together.
+    private func takeStorage(
+        for events: [SenderEvent],
+        in topic: Record,
+        by author: Identity
+    ) throws(ServiceError) {
+        var texts = RecordInput()
+        for (index, event) in events.enumerated() {
+            texts["\(index)"] = .text(event.title + event.body)
+        }
+        try environment.takeStorage(for: texts, of: rights.messages, by: author, sharedBy: topic.owner)
+    }
+
+    /// An event within what is stored: databases take no zero bytes, and phones not every key.
+    static func cleaned(_ event: SenderEvent) -> SenderEvent {
+        func clean(_ text: String, _ bytes: Int) -> String {
+            let text = text.contains("\0") ? text.filter { $0 != "\0" } : text
+            return text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)
+        }
+        var event = event
+        event.key = event.key.map { clean($0, maximumKeyBytes) }.flatMap { $0.isEmpty ? nil : $0 }
+        (event.title, event.body) = (clean(event.title, 1024), clean(event.body, 65_536))
+        event.data = event.data.reduce(into: [:]) { data, member in
+            guard !PushDataKeys.isReserved(member.key) else { return }
+            data[clean(member.key, 256)] = clean(member.value, 4096)
+        }
+        event.labels = event.labels.reduce(into: [:]) { $0[clean($1.key, 256)] = clean($1.value, 4096) }
+        event.priority = event.priority.map { min(5, max(1, $0)) }
+        event.messageKey = event.messageKey.map { clean($0, 256) }
+        event.url = event.url.map { clean($0, 2048) }
+        event.category = event.category.map { clean($0, 256) }
+        event.alerts = event.alerts.map { alert in
+            var alert = alert
+            alert.fingerprint = clean(alert.fingerprint, 512)
+            alert.title = clean(alert.title, 1024)
+            alert.url = alert.url.map { clean($0, 2048) }
+            alert.labels = alert.labels.reduce(into: [:]) { $0[clean($1.key, 256)] = clean($1.value, 1024) }
+            return alert
+        }
+        return event
+    }
+
+    private static let maximumKeyBytes = 2048
+
+    /// Lets a message come later; false where that cannot be, and it is to come at once.
+    func schedule(
+        _ input: String,
+        at moment: Timestamp,
+        in topic: TopicID,
+        by author: Identity,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> Bool {
+        var plan = ScheduledMessage.Plan()
+        (plan.topicID, plan.input, plan.dueAt) = (topic, input, moment)
+        var message = ScheduledMessage(
+            id: environment.identifiers.makeID(),
+            owner: ScheduledMessage.Owner(
+                userID: author.userID,
+                username: author.username,
+                provider: author.provider
+            ),
+            plan: plan,
+            createdAt: environment.time.now()
+        )
+        message.nextAt = moment
+        if case .success = try scheduled.insert(message, nil, by: author, writer) { return true }
+        return false
+    }
+}

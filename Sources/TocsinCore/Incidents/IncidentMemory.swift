@@ -1,0 +1,52 @@
+/// What of an incident's standing its record does not say, as a text: a line each.
+struct IncidentMemory: Sendable, Hashable {
+    var resolution: IncidentStanding.Resolution?
+    var reopenings: [Timestamp] = []
+    var joined: [String] = []
+    var isLate = false
+    var changedAt: Timestamp?
+    var loudAt: Timestamp?
+    /// When a message told of its newest title.
+    var toldAt: Timestamp?
+    /// How its end is told.
+    var notifyResolved = Integration.Loudness.quiet
+
+    init() {}
+
+    init(_ text: String) {
+        for line in text.split(separator: "\n") {
+            guard let split = line.firstIndex(of: "=") else { continue }
+            read(String(line[..<split]), String(line[line.index(after: split)...]))
+        }
+    }
+
+    private mutating func read(_ name: String, _ value: String) {
+        let moment = Int64(value).map { Timestamp(milliseconds: $0) }
+        switch name {
+        case "resolution": resolution = IncidentStanding.Resolution(rawValue: value)
+        case "reopening": if let moment { reopenings.append(moment) }
+        case "joined": joined.append(value)
+        case "late": isLate = true
+        case "changed": changedAt = moment
+        case "loud": loudAt = moment
+        case "told": toldAt = moment
+        case "notify": notifyResolved = Integration.Loudness(rawValue: value) ?? .quiet
+        default: break
+        }
+    }
+
+    var text: String {
+        var lines: [String] = []
+        func add(_ name: String, _ value: String?) { if let value { lines.append(name + "=" + value) } }
+        func moment(_ moment: Timestamp?) -> String? { moment.map { String($0.milliseconds) } }
+        add("resolution", resolution?.rawValue)
+        for reopening in reopenings { add("reopening", moment(reopening)) }
+        for name in joined { add("joined", name.filter { !$0.isNewline }) }
+        if isLate { add("late", "") }
+        add("changed", moment(changedAt))
+        add("loud", moment(loudAt))
+        add("told", moment(toldAt))
+        add("notify", notifyResolved.rawValue)
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,81 @@
+// Plain messages.
+extension IncidentTurn {
+    /// The message of an event without an incident: at once, or when it is due.
+    func log(_ event: SenderEvent, _ source: Source) throws(StoreError) -> EventOutcome {
+        var outcome = EventOutcome(key: event.key)
+        if let due = event.dueAt, due > now,
+            try book.schedule(json(of: event, source), at: due, in: TopicID(topic.id), by: author, writer)
+        {
+            return outcome
+        }
+        if let key = event.messageKey {
+            let key = MessageKey(topicID: TopicID(topic.id), key: key)
+            if let known = madeByKey[key] {
+                (outcome.messageID, outcome.messageNumber) = (known.id.text, known.number)
+                return outcome
+            }
+            if let stored = try writer.messages(book.rights.messages, keys: [key]).first {
+                (outcome.messageID, outcome.messageNumber) = (stored.id, stored.number)
+                return outcome
+            }
+        }
+        let message = add(input(of: event, source), isPushed: event.isPushed)
+        if let key = event.messageKey { madeByKey[MessageKey(topicID: TopicID(topic.id), key: key)] = message }
+        (outcome.messageID, outcome.messageNumber) = (message.id.text, message.number)
+        return outcome
+    }
+
+    private func input(of event: SenderEvent, _ source: Source) -> RecordInput {
+        var input: RecordInput = [
+            "topicId": .text(topic.id), "type": .int(0), "title": .text(title(event, source)),
+            "body": .text(event.body), "priority": .int(Int64(event.priority ?? source.defaultPriority)),
+        ]
+        if let key = event.messageKey { input["key"] = .text(key) }
+        if let url = event.url { input["url"] = .text(url) }
+        if let category = event.category { input["category"] = .text(category) }
+        if let data = data(of: event) { input["data"] = .text(data) }
+        var push = push(of: event)
+        // What clients cannot say themselves: the key that they give dedupes too.
+        if let collapse = event.collapseKey { push.append(("collapseKey", JSONMapText.text(collapse))) }
+        if !push.isEmpty { input["push"] = .json(JSONMapText.object(push)) }
+        return input
+    }
+
+    private func data(of event: SenderEvent) -> String? {
+        var data = event.data
+        if !event.links.isEmpty {
+            data["links"] = JSONMapText.list(
+                event.links.prefix(10).map { JSONMapText.object(["text": $0.text, "url": $0.url]) }
+            )
+        }
+        return data.isEmpty ? nil : JSONMapText.object(data)
+    }
+
+    private func push(of event: SenderEvent) -> [(String, String)] {
+        var push: [(String, String)] = []
+        if let image = event.image { push.append(("image", JSONMapText.text(image))) }
+        if !event.buttons.isEmpty {
+            let buttons = event.buttons.prefix(3).map { button in
+                var members = ["id": button.id, "title": button.title]
+                members["url"] = button.url
+                return JSONMapText.object(members)
+            }
+            push.append(("actions", JSONMapText.list(buttons)))
+        }
+        return push
+    }
+
+    /// The message as people would write it, for one that comes later.
+    private func json(of event: SenderEvent, _ source: Source) -> String {
+        var members: [(String, String)] = [
+            ("type", "0"), ("title", JSONMapText.text(title(event, source))), ("body", JSONMapText.text(event.body)),
+            ("priority", String(event.priority ?? source.defaultPriority)),
+        ]
+        if let url = event.url { members.append(("url", JSONMapText.text(url))) }
+        if let category = event.category { members.append(("category", JSONMapText.text(category))) }
+        if let data = data(of: event) { members.append(("data", JSONMapText.text(data))) }
+        let push = push(of: event)
+        if !push.isEmpty { members.append(("push", JSONMapText.object(push))) }
+        return JSONMapText.object(members)
+    }
+}

@@ -1,0 +1,56 @@
+/// What a read may ask about incidents, beside their records.
+package protocol IncidentReading {
+    /// The incident with this key that is not resolved.
+    func openIncident(of source: String, key: String) throws(StoreError) -> String?
+    /// The incident with this key that was resolved last.
+    func lastResolvedIncident(of source: String, key: String) throws(StoreError) -> String?
+    /// The incidents that are not resolved in which these alerts fire, by fingerprint.
+    func openIncidents(of source: String, alerts fingerprints: [String]) throws(StoreError) -> [String: String]
+    /// Whether a topic has so many incidents that are not resolved.
+    func hasOpenIncidents(_ count: Int, in topic: TopicID) throws(StoreError) -> Bool
+    /// What the server knows of an incident.
+    func incidentFacts(_ id: String) throws(StoreError) -> IncidentFacts?
+    /// Those of these alerts that an incident has.
+    func incidentAlerts(of id: String, fingerprints: [String]) throws(StoreError) -> [StoredAlert]
+    /// Alerts of an incident after a fingerprint, by fingerprint; nil: those that fire and others.
+    func incidentAlerts(
+        of id: String,
+        firing: Bool?,
+        after fingerprint: String,
+        limit: Int
+    ) throws(StoreError) -> [StoredAlert]
+    /// How many alerts an incident has, and how many of them fire.
+    func alertCounts(of id: String) throws(StoreError) -> (all: Int64, firing: Int64)
+    /// Entries of a timeline after a number, by number.
+    func incidentEntries(of id: String, after number: Int64, limit: Int) throws(StoreError) -> [IncidentEntry]
+    /// Messages of an incident after a number, by number.
+    func incidentMessages(
+        _ model: ModelType,
+        of id: String,
+        after number: MessageNumber,
+        limit: Int
+    ) throws(StoreError) -> [String]
+    /// Up to which number in their topic the loud messages of these incidents ring no more.
+    func answeredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber]
+    /// Those of these devices that got a push of the incident, or have one on its way.
+    func devicesReached(byIncident id: String, among devices: [DeviceID]) throws(StoreError) -> Set<DeviceID>
+}
+
+/// How incidents are written, beside their records.
+package protocol IncidentWriting {
+    /// The next number of an incident in a topic, whose row is held.
+    func nextIncidentNumber(in topic: TopicID) throws(StoreError) -> Int64
+    /// Replaces what the server knows of an incident; its end counts for keys.
+    func save(_ facts: IncidentFacts, of id: String, resolvedAt: Timestamp?) throws(StoreError)
+    /// Inserts alerts of an incident or replaces those of their fingerprints.
+    func save(_ alerts: [StoredAlert], of id: String, source: String) throws(StoreError)
+    /// Ends all alerts of an incident that fire.
+    func endAlerts(of id: String, at now: Timestamp) throws(StoreError)
+    /// Adds an entry to a timeline.
+    func add(_ entry: IncidentEntry, to id: String) throws(StoreError)
+    /// Ends the waiting deliveries of an incident's loud messages, and notes each.
+    func withdrawPushes(ofIncident id: String, now: Timestamp) throws(StoreError)
+    /// Removes incidents that were resolved before a moment, with all that is theirs, the oldest
+    /// first; at most `limit`. Answers how many.
+    func removeIncidents(resolvedBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int
+}
