@@ -74,7 +74,7 @@ package struct IntegrationHook: ModelHook {
     }
 
     private func isFull(_ write: HookedWrite) throws(StoreError) -> Bool {
-        guard let owner = write.model.knownPositions.owner, let deleted = write.model.knownPositions.deleted,
+        guard let owner = write.model.position(of: "owner"), let deleted = write.model.position(of: "_deleted"),
             let id = write.model.position(of: "id")
         else { return false }
         let own = Predicate.field(owner, .isOneOf(write.caller.ownerForms.map(FieldValue.text)))

@@ -27,6 +27,8 @@ struct ReceiverDesk: Sendable {
     /// Bodies of at most so many bytes are read before it is known whose they are.
     private static let freeBytes = 64 * 1024
     private static let awaySeconds = 5
+    /// Where the owner may store nothing more.
+    private static let fullSeconds = 30
 
     init(
         integrations: IntegrationService,
@@ -181,7 +183,7 @@ extension ReceiverDesk {
     private func fault(of error: ServiceError) -> ReceiverFault {
         switch error {
         case .badInput(let text), .badRequest(let text, _), .conflicting(let text): return .badInput([text])
-        case .limit(let text): return .badInput([text])
+        case .limit: return .unavailable(retryAfterSeconds: Self.fullSeconds)
         case .unauthorized: return .unauthenticated
         case .tooManyTries(_, let seconds): return .rateLimited(retryAfterSeconds: seconds)
         case .unavailable, .uncertain: return .unavailable(retryAfterSeconds: Self.awaySeconds)
