@@ -63,6 +63,7 @@ package final class ResponseExecutor: Sendable {
         if schema.hasIncidents { IncidentResolvers(schema: schema).register(in: &map) }
         DigestResolvers.register(in: &map)
         if schema.integrations != nil { IntegrationResolvers.register(in: &map) }
+        if schema.monitors != nil { MonitorResolvers.register(in: &map) }
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
                 try AWSScalars.checked(value, as: scalar)

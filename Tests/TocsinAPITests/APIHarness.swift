@@ -80,6 +80,10 @@ final class APIHarness: Sendable {
                 noteRefusal: { refusals.add("\($0): \($1)") }
             )
         }
+        if let monitors = schema.monitors {
+            let rights = PushRights(topics: schema.topics, messages: schema.messages)
+            environment.hooks["Monitor"] = MonitorHook(of: monitors, rights: rights, zones: environment.zones)
+        }
         self.environment = environment
         if let storage = environment.storage {
             let (store, tables) = (store, schema.models.map(\.table))

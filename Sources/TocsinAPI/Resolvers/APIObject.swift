@@ -52,6 +52,8 @@ package enum APIObject: Sendable {
     indirect case digestPage([PersonalDigest], nextToken: String?)
     indirect case integrationKey(Record, topicName: String, key: String)
     indirect case receivedRequest(ReceivedRequest)
+    indirect case ping(StoredPing)
+    indirect case pingPage([StoredPing], nextToken: String?)
     indirect case alert(StoredAlert)
     indirect case alertPage([StoredAlert], nextToken: String?)
     indirect case entry(IncidentEntry)
@@ -143,6 +145,8 @@ package final class Services: Sendable {
     package let integrationAddresses: Reloadable<IntegrationAddresses>
     /// What senders say is wrong, and who answers.
     package let incidents: IncidentBook
+    /// Pings that must come; nil: the schema has no monitors.
+    package let monitors: MonitorService?
     /// Signs people in; nil: nobody signs in here.
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
@@ -216,6 +220,19 @@ package final class Services: Sendable {
             model: schema.incidents,
             scheduled: scheduledMessages
         )
+        let (ofIncidents, intake) = (schema.incidents, incidents)
+        monitors = schema.monitors.flatMap { model in
+            integrations.map { integrations in
+                MonitorService(
+                    environment: environment,
+                    model: model,
+                    incidents: ofIncidents,
+                    intake: intake,
+                    keys: integrations.keys(of: model),
+                    integrations: integrations
+                )
+            }
+        }
         tokens = TokenService(environment: environment, topics: schema.topics)
         reloadableCategories = Reloadable(categories)
         (self.signIn, self.sessions) = (signIn, sessions)

@@ -82,7 +82,11 @@ enum IntegrationResolvers {
 
     private static func registerKeys(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.value("IntegrationKey.integration") { object, _ in
-            guard case .integrationKey(let record, _, _) = object else { return .null }
+            guard case .integrationKey(let record, _, _) = object, !record.isMonitor else { return .null }
+            return .object(.record(record))
+        }
+        map.value("IntegrationKey.monitor") { object, _ in
+            guard case .integrationKey(let record, _, _) = object, record.isMonitor else { return .null }
             return .object(.record(record))
         }
         map.leaf("IntegrationKey.key") { object, out in
@@ -125,7 +129,11 @@ enum IntegrationResolvers {
 
 extension Record {
     /// The shape of an integration's posts.
-    fileprivate var integrationKind: Integration.Kind? { self["kind"].text.flatMap(Integration.Kind.init(rawValue:)) }
+    fileprivate var integrationKind: Integration.Kind? {
+        isMonitor ? .heartbeat : self["kind"].text.flatMap(Integration.Kind.init(rawValue:))
+    }
+
+    fileprivate var isMonitor: Bool { model.name == "Monitor" }
 }
 
 extension Services {

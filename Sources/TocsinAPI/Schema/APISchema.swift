@@ -25,6 +25,10 @@ package struct APISchema: Sendable {
     package var integrations: ModelType? {
         incidentConflict == nil ? models.first { $0.name == "Integration" } : nil
     }
+    /// The shipped model `Monitor`; nil: monitors are left out.
+    package var monitors: ModelType? {
+        incidentConflict == nil ? models.first { $0.name == "Monitor" } : nil
+    }
     /// Why incidents are left out; nil: they are there.
     package let incidentConflict: String?
     /// Whether incidents are there.

@@ -34,7 +34,7 @@ struct SchemaParts {
     private init(_ text: String, _ file: String, without left: Left) throws(SchemaProblems) {
         var names = ["tocsin.graphql"]
         if left.people == nil { names.append("people.graphql") }
-        if left.incidents == nil { names += ["incidents.graphql", "integrations.graphql"] }
+        if left.incidents == nil { names += ["incidents.graphql", "integrations.graphql", "monitors.graphql"] }
         own = names.map(APISchema.embedded).joined(separator: "\n")
         extras = try OwnFields.read(own)
         let shipped = left.incidents == nil ? "\n" + APISchema.embedded("oncall.graphql") : ""

@@ -61,7 +61,7 @@ package struct IncidentBook: EventIntake {
 
     /// The topic of an integration and its owner as they are now; nil where there is no such topic,
     /// or they may not publish to it any more.
-    private func publisher(
+    func publisher(
         _ integration: Integration,
         _ reader: any StoreReader
     ) throws(StoreError) -> (topic: Record, author: Identity)? {
@@ -101,7 +101,7 @@ package struct IncidentBook: EventIntake {
     }
 
     /// An event within what is stored: databases take no zero bytes, and phones not every key.
-    private static func cleaned(_ event: SenderEvent) -> SenderEvent {
+    static func cleaned(_ event: SenderEvent) -> SenderEvent {
         func clean(_ text: String, _ bytes: Int) -> String {
             let text = text.contains("\0") ? text.filter { $0 != "\0" } : text
             return text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)

@@ -11,7 +11,8 @@ extension IncidentTurn {
         var actor: IncidentActor
 
         init(_ integration: Integration) {
-            (id, integrationID, name) = (integration.id, integration.id, integration.name)
+            (id, name) = (integration.id, integration.name)
+            integrationID = integration.isOfMonitor ? nil : integration.id
             (defaultPriority, resolveAfterSeconds) = (integration.defaultPriority, integration.resolveAfterSeconds)
             rules = IncidentRules(
                 reopenSeconds: integration.reopenSeconds,

@@ -63,6 +63,10 @@ package struct Integration: Sendable, Equatable {
     package var notifyResolved: Loudness
     /// Whether a sender's resolve is only noted.
     package var isResolvedByHand: Bool
+    /// Whether it stands for a monitor: its incidents name no integration.
+    package var isOfMonitor = false
+    /// Alerts that are pings of a monitor.
+    package var watchdogs: [Watchdog] = []
 
     /// An integration with the usual values.
     package init(id: String, owner: String, name: String, kind: Kind, topicID: TopicID) {

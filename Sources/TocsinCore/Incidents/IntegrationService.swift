@@ -28,6 +28,18 @@ package struct IntegrationService: Sendable {
         models = ModelService(environment: environment)
     }
 
+    /// The keys of another model's rows, whose owners are asked in the same way.
+    package func keys(of model: ModelType) -> IntegrationService {
+        IntegrationService(
+            environment: environment,
+            model: model,
+            rights: rights,
+            texts: texts,
+            sealer: sealer,
+            notes: notes
+        )
+    }
+
     /// An integration that may be posted to, with what its receiver needs.
     package struct Found: Sendable {
         /// The row.

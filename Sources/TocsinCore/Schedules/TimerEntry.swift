@@ -23,6 +23,8 @@ package struct TimerEntry: Sendable, Hashable {
         case autoResolve = "AUTO_RESOLVE"
         /// An incident, its subject, has changed since its last message.
         case titleUpdate = "TITLE_UPDATE"
+        /// Something of a monitor, its subject, is due.
+        case monitor = "MONITOR"
     }
 
     /// What is to be done.

@@ -9,6 +9,7 @@ package enum Job: String, MetricLabel {
     case tokenUses = "token_uses"
     case refusedTokens = "refused_tokens"
     case integrationNotes = "integration_notes"
+    case monitorWatch = "monitor_watch"
     // Those that remove rows, by what they remove.
     case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal, incidents
     case webhookEvents = "webhook_events"

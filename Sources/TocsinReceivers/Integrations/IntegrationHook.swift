@@ -18,6 +18,7 @@ package struct IntegrationHook: ModelHook {
     private static let maximumNameBytes = 256
     private static let maximumWords = 100
     private static let maximumNetworks = 100
+    private static let maximumWatchdogs = 20
     private static let maximumRate: Int64 = 100_000
     private static let maximumSeconds: Int64 = 31 * 86_400
 
@@ -91,16 +92,8 @@ package struct IntegrationHook: ModelHook {
         let unknown = ServiceError.badInput(
             "topicId names no topic that you may publish to. An integration's messages are made in your name."
         )
-        guard case .allow(let publishable) = AccessPolicy.decision(.read, on: rights.topics, for: write.caller),
-            case .allow(let creatable) = AccessPolicy.decision(.create, on: rights.messages, for: write.caller),
-            let topic = try write.writer.unlocked.records(rights.topics, ids: [id], where: .always).first,
-            !topic.isDeleted
-        else { return .failure(unknown) }
-        if publishable.withoutGrants.matches(topic) { return .success(topic) }
-        let subjects = creatable.grantQuestions.first?.subjects ?? []
-        let roles = try write.writer.unlocked.roles(of: subjects, in: [TopicID(id)])
-        let mayPublish = !roles.roles(of: subjects, in: TopicID(id)).isDisjoint(with: .publishing)
-        return mayPublish ? .success(topic) : .failure(unknown)
+        let topic = try rights.publishableTopic(id, for: write.caller, write.writer.unlocked)
+        return topic.map { .success($0) } ?? .failure(unknown)
     }
 }
 
@@ -153,6 +146,10 @@ extension IntegrationHook {
     }
 
     private func problem(ofKind value: (String) -> FieldValue) -> String? {
+        guard let watchdogs = IntegrationRecord.watchdogs(value("watchdogs")), watchdogs.count <= Self.maximumWatchdogs else {
+            return "watchdogs must be at most \(Self.maximumWatchdogs), each with match, an object of labels such as "
+                + "{\"alertname\": \"Watchdog\"}, and monitorId."
+        }
         guard let kind = value("kind").text.flatMap(Integration.Kind.init(rawValue:)) else {
             let names = Integration.Kind.allCases.map(\.rawValue).joined(separator: ", ")
             return "kind must be one of \(names)."

@@ -44,12 +44,29 @@ package struct IntegrationRecord: Sendable {
             integration.notifyResolved = loudness
         }
         integration.isResolvedByHand = flag("manualResolve") ?? false
+        integration.watchdogs = Self.watchdogs(record["watchdogs"]) ?? []
         self.integration = integration
         isEnabled = flag("enabled") ?? true
         networks = Self.texts(record["allowedAddresses"]).compactMap(AddressNetwork.init)
         ratePerMinute = number("ratePerMinute") ?? IntegrationHook.usualRatePerMinute
         receiver = record["receiver"].text
         template = Self.json(record["template"])
+    }
+
+    /// The alerts that are pings; nil where one of them means nothing.
+    static func watchdogs(_ value: FieldValue) -> [Watchdog]? {
+        guard value != .null else { return [] }
+        var watchdogs: [Watchdog] = []
+        for item in IntegrationHook.parsed(value)?.arrayValue ?? [.null] {
+            let match = item["match"]
+            let labels = match?.objectValue ?? match?.stringValue.flatMap { try? JSONParser.parse($0) }?.objectValue
+            guard let labels, let monitor = item["monitorId"]?.stringValue, !labels.isEmpty,
+                labels.allSatisfy({ $0.value.stringValue != nil })
+            else { return nil }
+            let texts = labels.reduce(into: [:]) { $0[$1.key] = $1.value.stringValue }
+            watchdogs.append(Watchdog(labels: texts, monitorID: monitor))
+        }
+        return watchdogs
     }
 
     /// The priorities of words, in small letters.

@@ -90,17 +90,23 @@ struct FrontPart: Sendable {
     /// The paths of senders; nil: the schema has no integrations.
     private static func receivers(_ process: ProcessPart, access: AccessPart, api: APIPart) -> ReceiverRoutes? {
         guard let integrations = api.services.integrations else { return nil }
+        let (services, monitors) = (api.services, api.services.monitors)
+        let bodyBytes = process.settings.limits.receiverBodyBytes
+        let pings = monitors.map {
+            PingDesk(monitors: $0, report: services.report, time: process.time, maximumBodyBytes: bodyBytes)
+        }
         return ReceiverRoutes(
             desk: ReceiverDesk(
                 integrations: integrations,
-                intake: api.services.incidents,
+                intake: monitors.map { WatchdogIntake(services.incidents, monitors: $0) } ?? services.incidents,
                 authenticator: access.authenticator,
                 receiver: { Receivers.of($0.integration.kind) },
                 report: api.services.report,
                 identifiers: process.identifiers,
                 time: process.time,
-                maximumBodyBytes: process.settings.limits.receiverBodyBytes
-            )
+                maximumBodyBytes: bodyBytes
+            ),
+            pings: pings
         )
     }
 

@@ -96,8 +96,9 @@ struct StorePart: Sendable {
             messages: schema.messages,
             claimedGroups: environment.claimedGroups
         )
-        let integrations = IntegrationHook(rights: rights)
-        return [integrations.model: integrations]
+        var hooks: [any ModelHook] = [IntegrationHook(rights: rights)]
+        if let monitors = schema.monitors { hooks.append(MonitorHook(of: monitors, rights: rights, zones: environment.zones)) }
+        return hooks.reduce(into: [:]) { $0[$1.model] = $1 }
     }
 
     private static func observer(_ process: ProcessPart, _ hub: EventHub) -> @Sendable ([DomainEvent]) -> Void {

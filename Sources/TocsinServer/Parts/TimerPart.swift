@@ -8,6 +8,8 @@ struct TimerPart: Sendable {
     private let runner: TimerRunner
     private let jobs: DailyJobs
     private let digests: DigestEffect
+    /// Nil: there are no monitors.
+    private let monitors: MonitorEffect?
     private let time: any TimeSource
     /// Held by the node whose turn it is; nil where there is only one node.
     private let lease: LeaderLease?
@@ -59,9 +61,11 @@ struct TimerPart: Sendable {
             messages: api.services.messages,
             rights: rights
         )
-        let effects: [any TimerEffect] = [
+        monitors = api.services.monitors.map { MonitorEffect($0) }
+        var effects: [any TimerEffect] = [
             scheduled, jobs, digests, ownDigests, quietEnd, IncidentEffect(api.services.incidents),
         ]
+        if let monitors { effects.append(monitors) }
         runner = TimerRunner(environment: store.environment, effects: effects) { timer, error in
             logger.error(
                 "a timer could not be fired; trying again",
@@ -93,6 +97,13 @@ struct TimerPart: Sendable {
             }
             group.addTask {
                 await prepare("the digests") { () async throws(ServiceError) in try await digests.prepare() }
+            }
+            if let watch = monitors?.watch {
+                group.addTask {
+                    await watch.run(by: time, counting: jobMetrics) {
+                        logger.error("\(watch.failure)", metadata: ["event": "monitor_watch_failed", "reason": "\($0)"])
+                    }
+                }
             }
             await task.run(by: time, counting: jobMetrics) {
                 logger.error("\(task.failure)", metadata: ["event": "timers_failed", "reason": "\($0)"])

@@ -55,12 +55,15 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("integration_keys", by: "digest"),
         MovedTable("integration_secrets", by: "integration_id", "name"),
         MovedTable("integration_counts", by: "integration_id"),
+        MovedTable("monitor_facts", by: "monitor_id"),
+        MovedTable("monitor_pings", by: "monitor_id", "number"),
+        MovedTable("monitor_spells", by: "monitor_id", "began_at", "is_pause"),
     ]
 
     /// Tables that speak of this database alone.
     package static let staying: Set<String> = [
         "migrations", "imports", "duties", "nodes", "node_events", "audit_retention", "setup_code",
-        "received_requests",
+        "received_requests", "monitor_watch",
     ]
 
     /// The table of this name.
