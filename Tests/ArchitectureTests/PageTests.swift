@@ -35,7 +35,7 @@ struct PageTests {
     /// `sh` is run by the integration tests; the others are shown only.
     private static let knownMarks: Set<String> = [
         "sh", "caddyfile", "console", "graphql", "http", "ini", "js", "json", "kotlin", "mermaid", "nginx", "python",
-        "swift", "text", "toml",
+        "swift", "text", "toml", "yaml",
     ]
 
     @Test("every block of code says what it is", arguments: pages)
