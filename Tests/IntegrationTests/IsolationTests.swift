@@ -81,8 +81,8 @@ struct Probe {
     private static let incident = "{ id number title topicId timeline { items { text by } } topic { name } }"
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `ALARM`, `BEARER`, `GRANT`, `TOKEN`, `USERID`,
-    /// `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `ALARM`, `BEARER`, `GRANT`, `TOKEN`,
+    /// `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -269,7 +269,7 @@ private struct Targets {
             token: scene.ada
         )
         incidentID = try #require(incident["data"]?["raiseIncident"]?["id"]?.stringValue, "\(incident)")
-        _ = try await scene.untilDelivered(1)
+        _ = try await scene.untilDelivered(2)
     }
 
     /// Bob's answer, with the ids he asked for taken out.
