@@ -288,7 +288,7 @@ private struct Targets {
             token: scene.ada
         )
         incidentID = try #require(incident["data"]?["raiseIncident"]?["id"]?.stringValue, "\(incident)")
-        _ = try await scene.untilDelivered(1)
+        _ = try await scene.untilDelivered(2)
     }
 
     /// Bob's answer, with the ids he asked for taken out.

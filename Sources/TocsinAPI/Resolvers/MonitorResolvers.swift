@@ -74,7 +74,9 @@ enum MonitorResolvers {
                     pages.append(.null)
                     continue
                 }
-                let page = try await invocation.serving { () throws(ServiceError) in try await page(of: record, invocation) }
+                let page = try await invocation.serving { () async throws(ServiceError) -> APIObject in
+                    try await Self.page(of: record, invocation)
+                }
                 pages.append(.object(page))
             }
             return pages

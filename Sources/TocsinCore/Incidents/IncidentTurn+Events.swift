@@ -11,7 +11,9 @@ extension IncidentTurn {
         var actor: IncidentActor
 
         init(_ integration: Integration) {
-            (id, name) = (integration.id, integration.name)
+            // One that is moved begins anew: what is open elsewhere is under another lock.
+            id = integration.id + "@" + integration.topicID.text
+            name = integration.name
             integrationID = integration.isOfMonitor ? nil : integration.id
             (defaultPriority, resolveAfterSeconds) = (integration.defaultPriority, integration.resolveAfterSeconds)
             rules = IncidentRules(
