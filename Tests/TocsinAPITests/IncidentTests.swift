@@ -15,7 +15,8 @@ struct IncidentTests {
         var integration: Integration
 
         init(_ kind: Integration.Kind = .event) async throws {
-            api = try await APIHarness()
+            let api = try await APIHarness()
+            self.api = api
             topic = try await api.makeTopic()
             let facts = ["alice", "bob", "carol"].compactMap {
                 UserFacts(of: APIHarness.identity($0), naming: [], at: api.time.now())
