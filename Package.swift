@@ -189,7 +189,11 @@ let package = Package(
             ],
             exclude: ["Conformance/cases", "Conformance/amplify-schema.graphql", "Tokens/token-scopes.txt"]
         ),
-        tests("TocsinReceiversTests", ["JSON", "TocsinCore", "TocsinReceivers"], exclude: ["Receivers"]),
+        tests(
+            "TocsinReceiversTests",
+            ["JSON", "TocsinContent", "TocsinCore", "TocsinReceivers"],
+            exclude: ["Receivers", "Recorded"]
+        ),
         tests(
             "TocsinPushTests",
             [

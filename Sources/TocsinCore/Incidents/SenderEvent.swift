@@ -21,7 +21,7 @@ package struct SenderEvent: Sendable, Equatable {
     /// What the incident is about, 1 to 512 characters, compared as bytes within the integration;
     /// nil on a trigger: a new one is made.
     package var key: String?
-    /// One line; empty: the integration's name stands in its place.
+    /// One line; a trigger or a log always has one from a receiver, others may have none.
     package var title: String
     /// The text; empty where there is none.
     package var body: String
@@ -51,7 +51,7 @@ package struct SenderEvent: Sendable, Equatable {
     package var collapseKey: String?
     /// When the message is to come; nil: at once.
     package var dueAt: Timestamp?
-    /// The incident is resolved by itself after so long without an event; nil: the integration says.
+    /// The incident resolves itself after so long without an event; nil: the integration says.
     package var resolveAfterSeconds: Int?
     /// Whether devices get it.
     package var isPushed: Bool

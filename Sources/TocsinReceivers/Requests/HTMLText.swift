@@ -10,6 +10,8 @@ package enum HTMLText {
         "copy": "©", "deg": "°", "times": "×", "rarr": "→", "larr": "←",
     ]
 
+    private static let maximumTagBytes = 4096
+
     /// The text that a reader sees, a block a line.
     package static func plain(_ html: String) -> String {
         let bytes = Array(html.utf8)
@@ -32,7 +34,12 @@ package enum HTMLText {
 
     private static func readTag(_ bytes: [UInt8], at start: Int, _ output: inout [UInt8]) -> Int {
         if bytes[start...].starts(with: "<!--".utf8) { return end(of: "-->", bytes, from: start + 4) }
-        guard let close = bytes[start...].firstIndex(of: UInt8(ascii: ">")) else { return bytes.count }
+        let next = start + 1 < bytes.count ? bytes[start + 1] : 0
+        let isTag = "/!?".utf8.contains(next) || (0x61...0x7A).contains(next | 0x20)
+        guard isTag, let close = bytes[start...].prefix(maximumTagBytes).firstIndex(of: UInt8(ascii: ">")) else {
+            output.append(bytes[start])
+            return start + 1
+        }
         let name = bytes[(start + 1)..<close].drop { $0 == UInt8(ascii: "/") }.prefix(10)
             .prefix { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) }
         let word = String(decoding: name, as: UTF8.self).lowercased()
@@ -44,7 +51,7 @@ package enum HTMLText {
         return end(of: "</\(word)", bytes, from: close + 1)
     }
 
-    /// The position behind the next occurrence of a text in either case; the end when there is none.
+    /// The position behind the next occurrence of a text in either case, or the end.
     private static func end(of text: String, _ bytes: [UInt8], from start: Int) -> Int {
         let wanted = Array(text.utf8)
         var index = start

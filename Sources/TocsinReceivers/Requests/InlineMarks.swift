@@ -12,12 +12,16 @@ enum InlineMarks {
     }
 
     private static func removed(from line: [Unicode.Scalar], _ mark: [Unicode.Scalar]) -> [Unicode.Scalar] {
+        let closes = closes(line, mark)
         var (output, index) = ([Unicode.Scalar](), 0)
         output.reserveCapacity(line.count)
         while index < line.count {
-            if opens(line, at: index, mark), let close = close(line, from: index + mark.count, mark) {
-                output += line[index + mark.count..<close]
-                index = close + mark.count
+            let start = index + mark.count
+            if opens(line, at: index, mark), start < line.count, closes[start + 1] < line.count,
+                closes[start + 1] - start < reach
+            {
+                output += line[start..<closes[start + 1]]
+                index = closes[start + 1] + mark.count
             } else {
                 output.append(line[index])
                 index += 1
@@ -26,21 +30,26 @@ enum InlineMarks {
         return output
     }
 
-    private static func opens(_ line: [Unicode.Scalar], at index: Int, _ mark: [Unicode.Scalar]) -> Bool {
-        guard line[index...].starts(with: mark), index + mark.count < line.count else { return false }
-        let next = line[index + mark.count]
-        return next != " " && next != mark[0] && (index == 0 || !isWord(line[index - 1]))
+    /// For each position the next one at or behind it where a pair may end; a large number where
+    /// there is none.
+    private static func closes(_ line: [Unicode.Scalar], _ mark: [Unicode.Scalar]) -> [Int] {
+        var closes = [Int](repeating: .max, count: line.count + 2)
+        for index in stride(from: line.count - 1, to: 0, by: -1) {
+            let after = index + mark.count
+            let ends =
+                line[index] == mark[0] && line[index...].starts(with: mark) && line[index - 1] != " "
+                && (after == line.count || !isWord(line[after]) && line[after] != mark[0])
+            closes[index] = ends ? index : closes[index + 1]
+        }
+        return closes
     }
 
-    private static func close(_ line: [Unicode.Scalar], from start: Int, _ mark: [Unicode.Scalar]) -> Int? {
-        for index in start..<min(line.count, start + reach)
-        where index > start && line[index] == mark[0] && line[index...].starts(with: mark) {
-            let after = index + mark.count
-            if line[index - 1] != " ", after == line.count || !isWord(line[after]) && line[after] != mark[0] {
-                return index
-            }
+    private static func opens(_ line: [Unicode.Scalar], at index: Int, _ mark: [Unicode.Scalar]) -> Bool {
+        guard line[index] == mark[0], line[index...].starts(with: mark), index + mark.count < line.count else {
+            return false
         }
-        return nil
+        let next = line[index + mark.count]
+        return next != " " && next != mark[0] && (index == 0 || !isWord(line[index - 1]))
     }
 
     private static func isWord(_ scalar: Unicode.Scalar) -> Bool {

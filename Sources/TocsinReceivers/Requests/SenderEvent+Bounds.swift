@@ -27,7 +27,8 @@ extension SenderEvent {
         event.body = body.withoutControls.cut(toBytes: Self.maximumBodyBytes, mark: "…")
         event.title = Self.line(title)
         if event.title.isEmpty { event.title = Self.line(event.body.firstLine) }
-        if event.title.isEmpty { event.title = Self.line(context.integration.name) }
+        // What ends or takes on an incident has no need of words: those of the incident stay.
+        if event.title.isEmpty, [.trigger, .log].contains(action) { event.title = Self.line(context.integration.name) }
         event.key = key.flatMap { $0.isEmpty ? nil : Self.short($0, Self.maximumKeyCharacters, context) }
         event.messageKey = messageKey.flatMap { $0.isEmpty ? nil : Self.short($0, 256, context) }
         event.collapseKey = collapseKey.flatMap { $0.isEmpty ? nil : Self.short($0, 256, context) }

@@ -1,7 +1,7 @@
 import JSON
 import TocsinCore
 
-/// A post of Alertmanager (webhook version 4) or of Grafana (version 1, which is the same with more).
+/// A post of Alertmanager (webhook version 4) or of Grafana (version 1: the same with more).
 struct AlertGroup {
     let object: JSONObject
     let alerts: [GroupedAlert]
@@ -9,6 +9,9 @@ struct AlertGroup {
     let groupKey: String
     let truncated: Int
     let context: ReceiverContext
+
+    /// More alerts of one post are counted as those that the sender did not show.
+    private static let maximumAlerts = 10_000
 
     /// The group of a body, or what is wrong with it.
     static func read(_ body: [UInt8], _ context: ReceiverContext) -> Result<AlertGroup, LenientJSON.Unreadable> {
@@ -27,10 +30,13 @@ struct AlertGroup {
 
     private init(object: JSONObject, values: [JSONValue], groupKey: String, context: ReceiverContext) {
         (self.object, self.groupKey, self.context) = (object, groupKey, context)
-        let read = values.compactMap(\.objectValue).map { GroupedAlert($0, sha256: context.sha256) }
+        let read = values.prefix(Self.maximumAlerts).compactMap(\.objectValue).map {
+            GroupedAlert($0, sha256: context.sha256)
+        }
         alerts = read.filter(\.isFiring) + read.filter { !$0.isFiring }
         commonLabels = object["commonLabels"]?.objectValue?.senderTexts ?? [:]
-        truncated = Int(clamping: max(0, object["truncatedAlerts"]?.senderNumber ?? 0))
+        let untold = Int(clamping: max(0, object["truncatedAlerts"]?.senderNumber ?? 0))
+        truncated = min(untold, 1_000_000) + max(0, values.count - Self.maximumAlerts)
     }
 
     var firing: [GroupedAlert] { alerts.filter(\.isFiring) }

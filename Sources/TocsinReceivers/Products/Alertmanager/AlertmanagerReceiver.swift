@@ -66,6 +66,10 @@ package struct AlertmanagerReceiver: Receiver {
             (events[0].action, events[0].key, events[0].alerts) = (.log, nil, [])
         }
         for index in events.indices { mend(&events[index], group) }
-        return .events(events.map { $0.bounded(in: context) }, notes: severity.notes)
+        var notes = severity.notes
+        if events.count > 1 || context.integration.grouping == .alert, group.alerts.count > events.count {
+            notes.append("Only \(events.count) of \(group.alerts.count) alerts were taken: set max_alerts to 1000.")
+        }
+        return .events(events.map { $0.bounded(in: context) }, notes: notes)
     }
 }

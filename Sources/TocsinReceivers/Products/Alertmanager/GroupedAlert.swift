@@ -23,7 +23,13 @@ struct GroupedAlert {
         startsAt = SenderTime.read(object["startsAt"])
         endsAt = SenderTime.read(object["endsAt"])
         values = (object["values"]?.objectValue.map(Array.init) ?? []).filter { $0.value.doubleValue != nil }
-            .map { ($0.key, $0.value.compactText) }.sorted { $0.0 < $1.0 }
+            .map { ($0.key, Self.rounded($0.value)) }.sorted { $0.0 < $1.0 }
+    }
+
+    /// At most three digits behind the point.
+    private static func rounded(_ value: JSONValue) -> String {
+        guard let number = value.doubleValue, abs(number) < 1e12 else { return value.compactText }
+        return JSONValue.double((number * 1000).rounded() / 1000).compactText
     }
 
     /// What it says in one line; nil: nothing but its labels.

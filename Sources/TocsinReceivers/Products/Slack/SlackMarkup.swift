@@ -33,12 +33,16 @@ package enum SlackMarkup {
     private static func references(in text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "<")) else { return text }
         let bytes = Array(text.utf8)
-        var (output, index) = ([UInt8](), 0)
+        var (output, index, close) = ([UInt8](), 0, -1)
         while index < bytes.count {
-            let close =
-                bytes[index] == UInt8(ascii: "<")
-                ? bytes[index...].prefix(SenderURL.maximumBytes).firstIndex(of: UInt8(ascii: ">")) : nil
-            if let close, close > index + 1 {
+            guard bytes[index] == UInt8(ascii: "<") else {
+                output.append(bytes[index])
+                index += 1
+                continue
+            }
+            // The next `>` is looked for once, however many `<` come before it.
+            if close < index { close = bytes[index...].firstIndex(of: UInt8(ascii: ">")) ?? Int.max }
+            if close > index + 1, close - index < SenderURL.maximumBytes {
                 output += Array(word(String(decoding: bytes[(index + 1)..<close], as: UTF8.self)).utf8)
                 index = close + 1
             } else {

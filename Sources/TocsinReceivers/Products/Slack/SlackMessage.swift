@@ -65,9 +65,9 @@ struct SlackMessage {
 
     /// Everything that is read, each once, without what the title says.
     private func body(without title: String) -> String {
-        var lines: [String] = []
+        var (lines, seen): ([String], Set<String>) = ([], [title])
         func add(_ text: String?) {
-            guard let text = text?.trimmed, !text.isEmpty, text != title, !lines.contains(text) else { return }
+            guard let text = text?.trimmed, !text.isEmpty, seen.insert(text).inserted else { return }
             lines.append(text)
         }
         // The text is what stands in a notification where blocks cannot be shown.
@@ -87,7 +87,9 @@ struct SlackMessage {
             add(SlackBlocks(attached["blocks"]).text)
             add(attached.filled("footer").map(SlackMarkup.plain))
         }
-        if lines.isEmpty { add(first?.filled("fallback").map(SlackMarkup.plain)) }
+        if lines.isEmpty, let text = first?.filled("fallback").map(SlackMarkup.plain), !text.hasPrefix(title) {
+            add(text)
+        }
         return lines.joined(separator: "\n")
     }
 
