@@ -30,8 +30,8 @@ struct Declarations {
         try self.init(settings, schema, executor, ownDocuments: ownDocuments)
     }
 
-    /// Routes, receivers and trusted documents as their files are now, over the schema that is served; what
-    /// clients have stored stays.
+    /// Routes, receivers and trusted documents as their files are now, over the schema that is
+    /// served; what clients have stored stays.
     func readAnew(_ settings: Settings) throws(StartError) -> Declarations {
         try Declarations(settings, schema, executor, ownDocuments: ownDocuments, earlier: documents)
     }

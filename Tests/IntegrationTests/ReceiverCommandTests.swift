@@ -16,12 +16,13 @@ struct ReceiverCommandTests {
         let folder = NSTemporaryDirectory() + "tocsin-receiver-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        for file in files.merging(["body.json": body], uniquingKeysWith: { own, _ in own }) {
+        let files = files.merging(["body.json": body], uniquingKeysWith: { own, _ in own })
+        for file in files {
             try file.value.write(toFile: folder + "/" + file.key, atomically: true, encoding: .utf8)
         }
         return try await ChildProcess.run(
             try TestBinary.path(),
-            ["receiver"] + arguments,
+            ["receiver"] + arguments.map { files[$0] == nil ? $0 : folder + "/" + $0 },
             environment: TestBinary.environment,
             folder: folder
         )

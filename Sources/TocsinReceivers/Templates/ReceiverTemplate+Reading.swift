@@ -66,7 +66,8 @@ extension ReceiverTemplate {
         }
     }
 
-    /// Does something for each item of a list, or once where there is none; false: the budget ended.
+    /// Does something for each item of a list, or once where there is none; false: the budget
+    /// ended.
     private static func forItems(
         of list: TemplatePlaceholder?,
         _ run: inout TemplateRun,

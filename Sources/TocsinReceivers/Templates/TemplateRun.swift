@@ -57,7 +57,8 @@ package struct TemplateRun {
         }
     }
 
-    /// As `fill`, but null for a text whose placeholders have nothing, such as the key `zabbix/{id}`.
+    /// As `fill`, but null for a text whose placeholders have nothing, such as the key
+    /// `zabbix/{id}`.
     mutating func fillNamed(_ template: Template) -> JSONValue {
         if case .text(let parts) = template {
             var hasValue = false

@@ -123,8 +123,8 @@ struct FrontPart: Sendable {
         }
     }
 
-    /// Certificate, origins, proxies, routes, receivers, documents and rates as settings and files are now;
-    /// nothing is changed until the step is run.
+    /// Certificate, origins, proxies, routes, receivers, documents and rates as settings and files
+    /// are now; nothing is changed until the step is run.
     func reloading(_ settings: Settings, _ declarations: Declarations) throws(StartError) -> ReloadStep {
         let (front, routes) = Self.surface(settings, service, declarations.routes)
         let change: HTTPServerChange
