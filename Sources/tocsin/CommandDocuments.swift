@@ -8,7 +8,7 @@ enum CommandDocuments {
         Documents.all + [
             AuditSourceOptions.document, DeliveriesCommand.document, ExplainCommand.document,
             RedriveCommand.document, SimulateCommand.document,
-        ] + RemoteTokenDesk.documents + TopicCommand.documents + IntegrationCommand.documents
-            + ScheduleCommand.kind.documents + DigestCommand.kind.documents
+        ] + RemoteTokenDesk.documents + TopicCommand.documents
+            + IntegrationCommand.documents + MonitorCommand.documents + ScheduleCommand.kind.documents + DigestCommand.kind.documents
     }
 }

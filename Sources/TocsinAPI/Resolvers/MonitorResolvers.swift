@@ -74,8 +74,10 @@ enum MonitorResolvers {
                     pages.append(.null)
                     continue
                 }
-                let page = try await invocation.serving { () throws(ServiceError) in try await page(of: record, invocation) }
-                pages.append(.object(page))
+                let found = try await invocation.serving { () throws(ServiceError) -> APIObject in
+                    try await page(of: record, invocation)
+                }
+                pages.append(.object(found))
             }
             return pages
         }

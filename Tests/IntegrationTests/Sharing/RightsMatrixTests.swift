@@ -162,6 +162,7 @@ struct RightsMatrixTests {
         "markRead": "Is about how far the caller has read; tried by ReadStateTests.",
         "createScheduledMessage": "Publishes later, and is judged then; tried by ScheduledMessageTests.",
         "createDigest": "Sums up what the caller reads; tried by DigestTests.",
+        "createMonitor": "Its incidents are in the topic; tried by IsolationTests.",
         "createIntegration": "Publishes, by a key; tried by ReceiverKeyTests.",
         "integrationsByTopicId": "As getIntegration; tried by IsolationTests.",
     ]
