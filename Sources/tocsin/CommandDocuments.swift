@@ -9,6 +9,7 @@ enum CommandDocuments {
             AuditSourceOptions.document, DeliveriesCommand.document, ExplainCommand.document,
             RedriveCommand.document, SimulateCommand.document,
         ] + RemoteTokenDesk.documents + TopicCommand.documents
-            + IntegrationCommand.documents + MonitorCommand.documents + ScheduleCommand.kind.documents + DigestCommand.kind.documents
+            + IntegrationCommand.documents + MonitorCommand.documents + ScheduleCommand.kind.documents
+            + DigestCommand.kind.documents
     }
 }

@@ -29,7 +29,8 @@ struct Tocsin: AsyncParsableCommand {
                 subcommands: [
                     PublishCommand.self, SubscribeCommand.self, RegisterCommand.self, SimulateCommand.self,
                     TopicCommand.self, IntegrationCommand.self, MonitorCommand.self, DeliveriesCommand.self,
-                    ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self, DigestCommand.self, ClientCommand.self,
+                    ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self, DigestCommand.self,
+                    ClientCommand.self,
                 ]
             ),
             CommandGroup(

@@ -90,7 +90,7 @@ struct TriedPage: CustomTestStringConvertible {
     static let all: [TriedPage] = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: root + "/docs")) ?? []
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: root + "/docs")) ?? []
         let paths = ["README.md"] + names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
         return paths.compactMap { path in
             guard let text = try? String(contentsOfFile: root + "/" + path, encoding: .utf8) else { return nil }

@@ -161,7 +161,11 @@ struct Probe {
         read("listMonitors", "", "{ items \(monitor) nextToken }"),
         read("syncMonitors", "", "{ items \(monitor) nextToken }"),
         read("monitorsBySlug", #"(slug: "adas-own")"#, "{ items \(monitor) nextToken }"),
-        write("createMonitor", #"input: { name: "m", slug: "m", periodSeconds: 60, topicId: "TOPIC" }"#, "{ id owner }"),
+        write(
+            "createMonitor",
+            #"input: { name: "m", slug: "m", periodSeconds: 60, topicId: "TOPIC" }"#,
+            "{ id owner }"
+        ),
         write("updateMonitor", #"input: { id: "MONITOR", name: "taken", _version: 1 }"#, monitor),
         write("deleteMonitor", #"input: { id: "MONITOR", _version: 1 }"#, monitor),
         write("rotateMonitorKey", #"id: "MONITOR""#, "{ key url monitor \(monitor) }"),

@@ -212,24 +212,30 @@ struct MonitorTests {
             "{ getMessageByTopicIdAndCreatedAt(topicId: \"\(scene.topic)\") { items { incidentChange } } }"
         )
         #expect(
-            messages["data"]?["getMessageByTopicIdAndCreatedAt"]?["items"]?.arrayValue?.map { $0["incidentChange"] } == [
-                "OPENED"
-            ],
+            messages["data"]?["getMessageByTopicIdAndCreatedAt"]?["items"]?.arrayValue?.map { $0["incidentChange"] }
+                == [
+                    "OPENED"
+                ],
             "\(messages)"
         )
     }
 
-    @Test("what means nothing is refused in words", arguments: [
-        (#"slug: "start", periodSeconds: 60"#, "slug must have"), (#"slug: "7", periodSeconds: 60"#, "slug must have"),
-        (#"slug: "A b", periodSeconds: 60"#, "slug must have"), (#"slug: "a""#, "either periodSeconds or cron"),
-        (#"slug: "a", periodSeconds: 60, cron: "* * * * *""#, "either periodSeconds or cron"),
-        (#"slug: "a", periodSeconds: 9"#, "periodSeconds must be 10 to"), (#"slug: "a", cron: "61 * * * *""#, "minute"),
-        (#"slug: "a", cron: "0 2 * * *", timeZone: "Mars/Base""#, "timeZone names no zone"),
-        (#"slug: "a", periodSeconds: 60, timeZone: "UTC""#, "timeZone is of monitors with cron"),
-        (#"slug: "a", periodSeconds: 60, graceSeconds: 4"#, "graceSeconds must be 5 to"),
-        (#"slug: "a", periodSeconds: 60, priority: 6"#, "priority must be 1 to 5"),
-        (#"slug: "backup", periodSeconds: 60"#, "slug backup already"),
-    ])
+    @Test(
+        "what means nothing is refused in words",
+        arguments: [
+            (#"slug: "start", periodSeconds: 60"#, "slug must have"),
+            (#"slug: "7", periodSeconds: 60"#, "slug must have"),
+            (#"slug: "A b", periodSeconds: 60"#, "slug must have"), (#"slug: "a""#, "either periodSeconds or cron"),
+            (#"slug: "a", periodSeconds: 60, cron: "* * * * *""#, "either periodSeconds or cron"),
+            (#"slug: "a", periodSeconds: 9"#, "periodSeconds must be 10 to"),
+            (#"slug: "a", cron: "61 * * * *""#, "minute"),
+            (#"slug: "a", cron: "0 2 * * *", timeZone: "Mars/Base""#, "timeZone names no zone"),
+            (#"slug: "a", periodSeconds: 60, timeZone: "UTC""#, "timeZone is of monitors with cron"),
+            (#"slug: "a", periodSeconds: 60, graceSeconds: 4"#, "graceSeconds must be 5 to"),
+            (#"slug: "a", periodSeconds: 60, priority: 6"#, "priority must be 1 to 5"),
+            (#"slug: "backup", periodSeconds: 60"#, "slug backup already"),
+        ]
+    )
     func refusals(input: String, reason: String) async throws {
         let scene = try await Scene()
         let made = try await scene.api.run(
@@ -295,9 +301,10 @@ struct MonitorTests {
         let own = try #require(try await service.bearer(ofKey: key))
         #expect(try await service.take(MonitorPing(.success), from: own, slug: nil, creates: false) != .unknown)
         #expect(try await service.take(MonitorPing(.success), from: own, slug: "other", creates: true) == .unknown)
-        let way = try await api.run(
-            "mutation { createIntegration(input: { name: \"cron\", kind: HEARTBEAT, topicId: \"\(scene.topic)\" }) { id } }"
-        )["data"]?["createIntegration"]?["id"]?.stringValue ?? ""
+        let way =
+            try await api.run(
+                "mutation { createIntegration(input: { name: \"cron\", kind: HEARTBEAT, topicId: \"\(scene.topic)\" }) { id } }"
+            )["data"]?["createIntegration"]?["id"]?.stringValue ?? ""
         let shared = try await api.run("mutation { rotateIntegrationKey(id: \"\(way)\") { key } }")
         let bearer = try #require(
             try await service.bearer(ofKey: shared["data"]?["rotateIntegrationKey"]?["key"]?.stringValue ?? "")

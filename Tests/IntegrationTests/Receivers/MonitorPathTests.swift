@@ -28,8 +28,10 @@ struct MonitorPathTests {
             let run = "0190aaaa-0000-7000-8000-000000000001"
             let requests: [(path: String, fields: [String], signal: String, state: String)] = [
                 ("", [], "SUCCESS", "UP"), ("/start?rid=\(run)", ["--head"], "START", "RUNNING"),
-                ("/0?rid=\(run)", ["--data", "all is well"], "SUCCESS", "UP"), ("/log", ["--data", "note"], "LOG", "UP"),
-                ("/3", ["--data", "disk full"], "FAIL", "DOWN"), ("/fail", [], "FAIL", "DOWN"), ("", [], "SUCCESS", "UP"),
+                ("/0?rid=\(run)", ["--data", "all is well"], "SUCCESS", "UP"),
+                ("/log", ["--data", "note"], "LOG", "UP"),
+                ("/3", ["--data", "disk full"], "FAIL", "DOWN"), ("/fail", [], "FAIL", "DOWN"),
+                ("", [], "SUCCESS", "UP"),
             ]
             for (path, fields, signal, state) in requests {
                 let answer = try await installation.http("/ping/\(key)\(path)", fields)
@@ -42,7 +44,9 @@ struct MonitorPathTests {
             }
             let bodies = try await Self.read(scene, "backup", "pings { items { body exitStatus durationMs runId } }")
             let items = bodies["pings"]?["items"]?.arrayValue ?? []
-            #expect(items.map { $0["body"]?.stringValue ?? "" } == ["", "", "disk full", "note", "all is well", "", ""])
+            #expect(
+                items.map { $0["body"]?.stringValue ?? "" } == ["", "", "disk full", "note", "all is well", "", ""]
+            )
             #expect(items[2]["exitStatus"] == 3 && items[4]["runId"]?.stringValue == run)
             #expect(items[4]["durationMs"] != .null)
             let incidents = try await installation.curl(

@@ -21,11 +21,11 @@ struct MonitorMachineTests {
     /// A life: its rules, its steps with a period of 100 seconds, and what is seen after each.
     struct Life: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        var rules = MonitorRules(graceSeconds: 20)
+        var rules: MonitorRules
         var steps: [Step]
         var seen: [String]
 
-        init(_ name: String, _ rules: MonitorRules = MonitorRules(graceSeconds: 20), _ steps: [(Step, String)]) {
+        init(_ name: String, rules: MonitorRules = MonitorRules(graceSeconds: 20), _ steps: [(Step, String)]) {
             (testDescription, self.rules) = (name, rules)
             (self.steps, seen) = (steps.map(\.0), steps.map(\.1))
         }
@@ -33,7 +33,8 @@ struct MonitorMachineTests {
 
     /// The state, the news, and in how many seconds to look again.
     private static func seen(_ step: Step, _ machine: MonitorMachine, _ standing: inout MonitorStanding) -> String {
-        let (moment, news): (Double, MonitorNews?)
+        let moment: Double
+        let news: MonitorNews?
         func take(_ ping: MonitorPing, _ seconds: Double, _ standing: inout MonitorStanding) -> MonitorNews? {
             machine.take(ping, on: &standing, at: at(seconds), next: at(seconds + 100)).news
         }
@@ -98,7 +99,7 @@ struct MonitorMachineTests {
         ),
         Life(
             "so many failures and successes in a row are asked for",
-            MonitorRules(graceSeconds: 20, failures: 3, successes: 2),
+            rules: MonitorRules(graceSeconds: 20, failures: 3, successes: 2),
             [
                 (.success(0), "UP 100"), (.fail(1), "UP 99"), (.fail(2), "UP 98"), (.success(3), "UP 100"),
                 (.fail(4), "UP 99"), (.fail(5), "UP 98"), (.fail(6), "DOWN failed -"), (.success(7), "DOWN"),
@@ -107,12 +108,12 @@ struct MonitorMachineTests {
         ),
         Life(
             "failures below the bound are no success: it is due as before",
-            MonitorRules(graceSeconds: 20, failures: 5),
+            rules: MonitorRules(graceSeconds: 20, failures: 5),
             [(.success(0), "UP 100"), (.fail(90), "UP 10"), (.look(100), "LATE 20"), (.look(120), "DOWN silent")]
         ),
         Life(
             "work that has begun must end within its time, whatever is due",
-            MonitorRules(graceSeconds: 20, maximumRunSeconds: 50),
+            rules: MonitorRules(graceSeconds: 20, maximumRunSeconds: 50),
             [
                 (.success(0), "UP 100"), (.start(90), "RUNNING 50"), (.look(120), "RUNNING 20"),
                 (.look(140), "DOWN endless"), (.success(150), "UP up 100"),
@@ -124,7 +125,7 @@ struct MonitorMachineTests {
         ),
         Life(
             "who begins again and again and never ends is found",
-            MonitorRules(graceSeconds: 20, maximumRunSeconds: 50),
+            rules: MonitorRules(graceSeconds: 20, maximumRunSeconds: 50),
             [
                 (.success(0), "UP 100"), (.start(110), "RUNNING 50"), (.start(150), "RUNNING 20"),
                 (.start(169), "RUNNING 1"), (.look(170), "DOWN endless"),
@@ -132,7 +133,7 @@ struct MonitorMachineTests {
         ),
         Life(
             "the end of another run leaves this one going",
-            MonitorRules(graceSeconds: 20, maximumRunSeconds: 50),
+            rules: MonitorRules(graceSeconds: 20, maximumRunSeconds: 50),
             [
                 (.start(0, run: "a"), "RUNNING 50"), (.start(10, run: "b"), "RUNNING 50"),
                 (.success(15, run: "a"), "RUNNING 45"), (.success(20, run: "b"), "UP 100"),
@@ -180,7 +181,7 @@ struct MonitorMachineTests {
             "what had fallen due before we went is not forgiven, nor what falls due later",
             [
                 (.success(0), "UP 100"), (.away(from: 130, to: 300), "UP -200"), (.look(300), "DOWN silent"),
-                (.success(301), "UP 100"), (.away(from: 310, to: 400), "UP 1"), (.look(401), "LATE 20"),
+                (.success(301), "UP up 100"), (.away(from: 310, to: 400), "UP 1"), (.look(401), "LATE 20"),
             ]
         ),
         Life(
@@ -259,10 +260,13 @@ struct MonitorMachineTests {
         #expect(MonitorUptime.part(of: window, without: [all]) == nil)
     }
 
-    @Test("lengths of time are told in their two largest units", arguments: [
-        (Int64(0), "0 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (3660, "1 h 1 min"),
-        (3601, "1 h"), (93_600, "26 h"), (172_800, "2 days"), (266_400, "3 days 2 h"),
-    ])
+    @Test(
+        "lengths of time are told in their two largest units",
+        arguments: [
+            (Int64(0), "0 s"), (59, "59 s"), (60, "1 min"), (61, "1 min 1 s"), (3600, "1 h"), (3660, "1 h 1 min"),
+            (3601, "1 h"), (93_600, "26 h"), (172_800, "2 days"), (266_400, "3 days 2 h"),
+        ]
+    )
     func lengths(seconds: Int64, text: String) {
         #expect(MonitorWords.text(ofSeconds: seconds) == text)
     }
@@ -270,7 +274,9 @@ struct MonitorMachineTests {
     @Test("the words say what is wrong and what was expected")
     func words() {
         let (now, name) = (Self.at(93_600), "backup")
-        let (daily, nightly) = (MonitorSchedule.period(seconds: 86_400), MonitorSchedule.cron("0 2 * * *", timeZone: "UTC"))
+        let (daily, nightly) = (
+            MonitorSchedule.period(seconds: 86_400), MonitorSchedule.cron("0 2 * * *", timeZone: "UTC")
+        )
         let titles = [
             MonitorWords.title(name, .silence(since: Self.at(0)), daily, at: now),
             MonitorWords.title(name, .silence(since: nil), nightly, at: now),
@@ -292,7 +298,9 @@ struct MonitorMachineTests {
         let schedule = MonitorSchedule.cron("30 2 * * *", timeZone: "Europe/Berlin")
         let moment = try #require(Timestamp(awsDateTime: "2026-07-01T12:00:00Z"))
         struct Zones: ZoneSource {
-            func zone(named name: String) -> ZoneRules? { name == "Europe/Berlin" ? TestZones.europe(standard: 3600) : nil }
+            func zone(named name: String) -> ZoneRules? {
+                name == "Europe/Berlin" ? TestZones.europe(standard: 3600) : nil
+            }
         }
         #expect(schedule.next(after: moment, zones: Zones())?.iso8601 == "2026-07-02T00:30:00.000Z")
         #expect(MonitorSchedule.cron("30 2 * * *", timeZone: "Mars").next(after: moment, zones: Zones()) == nil)
