@@ -16,15 +16,15 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp "$root"/ops/systemd/* "$folder"
 # The program and its user need not be on this machine.
-sed -i -e 's|/usr/bin/tocsin|/bin/true|' -e 's|^User=tocsin|User=root|' -e '/^Documentation=/d' "$folder"/*.service "$folder"/*.socket
+sed -i -e 's|/usr/bin/tocsin|/bin/true|' -e 's|^User=tocsin|User=root|' -e '/^Documentation=/d' "$folder"/*.service "$folder"/*.socket "$folder"/*.timer
 
 cp "$folder/tocsin@.service" "$folder/tocsin@one.service"
-for unit in tocsin.service tocsin.socket tocsin@one.service; do
+for unit in tocsin.service tocsin.socket tocsin@one.service tocsin-spool.service tocsin-spool.timer; do
     said=$(SYSTEMD_LOG_LEVEL=warning systemd-analyze verify --man=no "$folder/$unit" 2>&1) || give_up "$unit: $said"
     said=$(grep -E "tocsin" <<<"$said" || true)
     [ -z "$said" ] || give_up "$unit: $said"
 done
-for unit in tocsin.service tocsin@.service; do
+for unit in tocsin.service tocsin@.service tocsin-spool.service; do
     # A copy that keeps its user, which the score looks at.
     mkdir -p "$folder/scored"
     cp "$root/ops/systemd/$unit" "$folder/scored/${unit/@/@one}"

@@ -8,8 +8,11 @@ enum CommandDocuments {
         Documents.all + [
             AuditSourceOptions.document, DeliveriesCommand.document, ExplainCommand.document,
             RedriveCommand.document, SimulateCommand.document,
-        ] + RemoteTokenDesk.documents + TopicCommand.documents
-            + IntegrationCommand.documents + MonitorCommand.documents + ScheduleCommand.kind.documents
-            + DigestCommand.kind.documents
+        ] + RemoteTokenDesk.documents + TopicCommand.documents + IntegrationCommand.documents
+            + [
+                IncidentsCommand.document, AckCommand.document, ResolveCommand.document, SnoozeCommand.document,
+                NoteCommand.document, WatchCommand.document,
+            ] + IncidentReference.documents + IncidentCommand.documents + MonitorCommand.documents
+            + ScheduleCommand.kind.documents + DigestCommand.kind.documents
     }
 }

@@ -9,8 +9,9 @@ struct Tocsin: AsyncParsableCommand {
         commandName: "tocsin",
         abstract: "A notification server you own: GraphQL in, phones and live feeds out.",
         discussion: """
-            `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; the other commands manage \
-            it. Exit codes: 0 done, 1 failed, 2 wrong use.
+            `tocsin serve` runs the server; `publish` and `subscribe` talk to a running one; `event`, `ping` and \
+            `sendmail` are for hosts and their monitoring; the other commands manage the server. Exit codes: 0 done, \
+            1 failed, 2 wrong use.
             """,
         version: BuildInfo.text,
         groupedSubcommands: [
@@ -20,7 +21,7 @@ struct Tocsin: AsyncParsableCommand {
                     ServeCommand.self, UserCommand.self, GroupCommand.self, TokenCommand.self, KeyCommand.self,
                     DeviceCommand.self, MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self,
                     AdminCommand.self, ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self,
-                    SettingsCommand.self, SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self,
+                    SettingsCommand.self, SchemaCommand.self, GenerateCommand.self, ReceiverCommand.self, VAPIDCommand.self,
                     WebhooksCommand.self, TimersCommand.self, CapacityCommand.self,
                 ]
             ),
@@ -34,6 +35,17 @@ struct Tocsin: AsyncParsableCommand {
                 ]
             ),
             CommandGroup(
+                name: "Hosts",
+                subcommands: [EventCommand.self, PingCommand.self, SendmailCommand.self]
+            ),
+            CommandGroup(
+                name: "Incidents",
+                subcommands: [
+                    IncidentsCommand.self, IncidentCommand.self, AckCommand.self, SnoozeCommand.self,
+                    ResolveCommand.self, NoteCommand.self, WatchCommand.self,
+                ]
+            ),
+            CommandGroup(
                 name: "Trying out",
                 subcommands: [SimulatorCommand.self, GraphQLCommand.self, DevCommand.self]
             ),
@@ -44,7 +56,7 @@ struct Tocsin: AsyncParsableCommand {
         // A reload that comes while the server starts must not end it.
         if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName { HangupSignals.ignore() }
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(SendmailCommand.arguments(of: CommandLine.arguments))
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

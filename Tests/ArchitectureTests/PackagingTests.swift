@@ -33,4 +33,18 @@ struct PackagingTests {
         #expect(sandbox(one) == sandbox(several) && sandbox(one).count > 20)
         #expect(one.contains("Type=notify") && one.contains("WatchdogSec=30"))
     }
+
+    @Test("the spool's unit has the sandbox of the server's, but for who may write and see users")
+    func spoolUnit() throws {
+        let lines = { (name: String) in
+            try Self.text("ops/systemd/" + name).components(separatedBy: "\n").filter { !$0.hasPrefix("#") }
+        }
+        let (server, spool) = try (lines("tocsin.service"), lines("tocsin-spool.service"))
+        let box = server.drop { !$0.hasPrefix("UMask=") }.prefix { !$0.hasPrefix("[Install]") }
+        let missing = box.filter { !spool.contains($0) }
+        #expect(missing == ["UMask=0077", "PrivateUsers=yes", "SystemCallFilter=setpriority"])
+        #expect(spool.contains("User=tocsin") && spool.contains("ExecStart=/usr/bin/tocsin event flush"))
+        #expect(try Self.text("ops/debian/tocsin.tmpfiles").contains("d /var/spool/tocsin 2770 tocsin tocsin"))
+        #expect(try Self.text("ops/systemd/tocsin-spool.timer").contains("OnUnitInactiveSec=1min"))
+    }
 }

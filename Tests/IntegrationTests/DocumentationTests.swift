@@ -86,7 +86,7 @@ struct TriedPage: CustomTestStringConvertible {
     /// Whether it begins with nothing; other pages go on from the quick start.
     var startsServer: Bool { blocks.contains { $0.contains("tocsin serve") } }
 
-    /// The README and all pages in `docs` that have such blocks.
+    /// The README and all pages in `docs` and its folders that have such blocks.
     static let all: [TriedPage] = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path

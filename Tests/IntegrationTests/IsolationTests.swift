@@ -80,10 +80,11 @@ struct Probe {
 
     private static let monitor = "{ id name slug topicId state uptime pings { items { body } } incident { id } owner }"
     private static let integration = "{ id name kind topicId keyHint events recent { status body } owner }"
+    private static let incident = "{ id number title topicId timeline { items { text by } } topic { name } }"
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `BEARER`, `GRANT`, `TOKEN`,
-    /// `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `MONITOR`, `ALARM`,
+    /// `BEARER`, `GRANT`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -171,6 +172,18 @@ struct Probe {
         write("rotateMonitorKey", #"id: "MONITOR""#, "{ key url monitor \(monitor) }"),
         write("pingMonitor", #"id: "MONITOR""#, monitor), write("pauseMonitor", #"id: "MONITOR""#, monitor),
         write("setIntegrationSecret", #"id: "INTEGRATION", name: SIGNATURE, value: "s""#, integration),
+        read("getIncident", #"(id: "ALARM")"#, incident),
+        read("listIncidents", #"(filter: { topicId: { eq: "TOPIC" } })"#, "{ items \(incident) nextToken }"),
+        read("syncIncidents", "", "{ items \(incident) nextToken }"),
+        read("incidentsByTopicIdAndOpenedAt", #"(topicId: "TOPIC")"#, "{ items \(incident) nextToken }"),
+        read("incidentsByStateAndOpenedAt", "(state: OPEN)", "{ items \(incident) nextToken }"),
+        write("raiseIncident", #"input: { topicId: "TOPIC", title: "t" }"#, incident),
+        write("acknowledgeIncident", #"id: "ALARM""#, incident),
+        write("unacknowledgeIncident", #"id: "ALARM""#, incident),
+        write("snoozeIncident", #"id: "ALARM", minutes: 5"#, incident),
+        write("resolveIncident", #"id: "ALARM""#, incident),
+        write("reopenIncident", #"id: "ALARM""#, incident),
+        write("addIncidentNote", #"id: "ALARM", text: "t""#, "{ number by }"),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -203,6 +216,9 @@ struct Probe {
     )
 
     private static let operationsLeftOut = [
+        "onCreateIncident": "One machine with onCreateTopic; tried by SharedIncidentTests.",
+        "onUpdateIncident": "One machine with onUpdateTopic; tried by SharedIncidentTests.",
+        "onDeleteIncident": "One machine with onDeleteTopic.",
         "createTopic": "Tried in a test of its own.",
         "notificationCategories": "Says the same to everybody: what a file of the operator's says.",
         "serverInfo": "Says the same to everybody.",
@@ -233,6 +249,7 @@ private struct Targets {
     private let digestID: String
     private let integrationID: String
     private let monitorID: String
+    private let incidentID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -291,6 +308,12 @@ private struct Targets {
             token: scene.ada
         )
         monitorID = try #require(monitor["data"]?["createMonitor"]?["id"]?.stringValue, "\(monitor)")
+        let incident = try await scene.installation.curl(
+            "mutation($input: RaiseIncidentInput!) { raiseIncident(input: $input) { id } }",
+            ["input": ["topicId": .string(scene.topicID), "title": .string(Self.title), "body": .string(Self.body)]],
+            token: scene.ada
+        )
+        incidentID = try #require(incident["data"]?["raiseIncident"]?["id"]?.stringValue, "\(incident)")
         _ = try await scene.untilDelivered(1)
     }
 
@@ -305,9 +328,10 @@ private struct Targets {
             ("USER", isThere ? "ada" : "nobody"), ("GROUP", isThere ? "oncall" : "nogroup"),
             ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000006"),
             ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
+            ("ALARM", isThere ? incidentID : "01900000-0000-7000-8000-000000000009"),
             ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000008"),
-            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-000000000009"),
             ("MONITOR", isThere ? monitorID : "01900000-0000-7000-8000-000000000010"),
+            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-00000000000a"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -332,6 +356,7 @@ private struct Targets {
               listDigests { items { id name owner updatedAt } }
               listIntegrations { items { id name keyHints secrets updatedAt _version _deleted } }
               listMonitors { items { id name state updatedAt _version _deleted pings { items { at } } } }
+              listIncidents { items { id number state occurrences _version timeline { items { number } } } }
               tokens { items { id name scopes expiresAt revokedAt rotatedTo } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)

@@ -15,7 +15,8 @@ struct IncidentTests {
         var integration: Integration
 
         init(_ kind: Integration.Kind = .event) async throws {
-            api = try await APIHarness()
+            let api = try await APIHarness()
+            self.api = api
             topic = try await api.makeTopic()
             let facts = ["alice", "bob", "carol"].compactMap {
                 UserFacts(of: APIHarness.identity($0), naming: [], at: api.time.now())
@@ -81,8 +82,15 @@ struct IncidentTests {
         return event
     }
 
-    private static func alert(_ fingerprint: String, firing: Bool = true, at start: Timestamp? = nil) -> SenderEvent.Alert {
-        var alert = SenderEvent.Alert(fingerprint: fingerprint, isFiring: firing, title: "disk of \(fingerprint)", labels: [:])
+    private static func alert(_ fingerprint: String, firing: Bool = true, at start: Timestamp? = nil)
+        -> SenderEvent.Alert
+    {
+        var alert = SenderEvent.Alert(
+            fingerprint: fingerprint,
+            isFiring: firing,
+            title: "disk of \(fingerprint)",
+            labels: [:]
+        )
         alert.startsAt = start
         return alert
     }
@@ -124,7 +132,10 @@ struct IncidentTests {
         let taken = try await scene.act("acknowledgeIncident(id: \"\(id)\", on: \"iPhone\", note: \"mine\")")
         #expect(taken["data"]?["acknowledgeIncident"]?["acknowledgedBy"] == "alice", "\(taken)")
         let again = try await scene.act("acknowledgeIncident(id: \"\(id)\", on: \"iPhone\")")
-        #expect(again["data"]?["acknowledgeIncident"] == taken["data"]?["acknowledgeIncident"], "a repeat changes nothing")
+        #expect(
+            again["data"]?["acknowledgeIncident"] == taken["data"]?["acknowledgeIncident"],
+            "a repeat changes nothing"
+        )
         _ = try await scene.act("unacknowledgeIncident(id: \"\(id)\")")
         let snoozed = try await scene.act("snoozeIncident(id: \"\(id)\", minutes: 60)")
         #expect(snoozed["data"]?["snoozeIncident"]?["state"] == "SNOOZED", "\(snoozed)")
@@ -287,7 +298,10 @@ struct IncidentTests {
         later.dueAt = scene.api.time.now().adding(seconds: 3600)
         #expect(try await scene.take(later)[0].messageID == nil)
         let listed = try await scene.api.run("{ listScheduledMessages { items { topicId nextAt } } }")
-        #expect(listed["data"]?["listScheduledMessages"]?["items"]?[0]?["topicId"]?.stringValue == scene.topic, "\(listed)")
+        #expect(
+            listed["data"]?["listScheduledMessages"]?["items"]?[0]?["topicId"]?.stringValue == scene.topic,
+            "\(listed)"
+        )
         #expect(try await scene.messages() == ["- backup done 4", "- disk 4"])
     }
 
@@ -307,7 +321,11 @@ struct IncidentTests {
         #expect(refused["errors"]?[0]?["extensions"]?["code"] == "UNAUTHORIZED", "\(refused)")
         let note = try await scene.api.run(
             "mutation($id: ID!) { addIncidentNote(id: $id, text: \"looking\") { number change text } }",
-            ["id": try await scene.api.run("{ listIncidents { items { id } } }")["data"]?["listIncidents"]?["items"]?[0]?["id"] ?? .null]
+            [
+                "id": try await scene.api.run("{ listIncidents { items { id } } }")["data"]?["listIncidents"]?[
+                    "items"
+                ]?[0]?["id"] ?? .null
+            ]
         )
         #expect(note["data"]?["addIncidentNote"]?["change"] == "NOTED", "\(note)")
     }

@@ -95,6 +95,8 @@ check_package() {
     must "Settings are read by the service alone" test "$(inside stat -c '%a %U:%G' /etc/tocsin/tocsin.toml)" = '640 root:tocsin'
     must "The data directory is the service's" test "$(inside stat -c '%a %U:%G' /var/lib/tocsin)" = '700 tocsin:tocsin'
     must "The settings are in order" as_service_inside tocsin settings check --config /etc/tocsin/tocsin.toml --data-dir /var/lib/tocsin
+    must "The spool is the service's and its group's" test "$(inside stat -c '%a %U:%G' /var/spool/tocsin)" = '2770 tocsin:tocsin'
+    must "Its timer is enabled" test "$(inside systemctl is-enabled tocsin-spool.timer 2>/dev/null)" = enabled
     must "The unit is enabled, the socket is not" test "$(inside systemctl is-enabled tocsin.service tocsin.socket 2>/dev/null | paste -sd ' ')" = 'enabled disabled'
     for name in bash-completion/completions/tocsin zsh/vendor-completions/_tocsin fish/vendor_completions.d/tocsin.fish; do
         must "There is $name" test -s "$fresh/usr/share/$name"

@@ -21,14 +21,16 @@ struct Connector: Sendable {
         pins = try PinnedKeys(settings.pinnedKeys)
     }
 
-    /// Connects and prepares the channel's pipeline above TLS.
+    /// Connects and prepares the channel's pipeline above TLS; without a time, within that of the
+    /// settings.
     func connect<Output: Sendable>(
+        within timeout: TimeAmount? = nil,
         _ prepare: @escaping @Sendable (any Channel) -> EventLoopFuture<Output>
     ) async throws(ClientError) -> Output {
         let (tls, pins, address) = (tls, pins, address)
         do {
             return try await ClientBootstrap(group: group)
-                .connectTimeout(connectTimeout)
+                .connectTimeout(timeout ?? connectTimeout)
                 .channelOption(.tcpOption(.tcp_nodelay), value: 1)
                 .connect(host: address.host, port: address.port) { channel in
                     channel.eventLoop.makeCompletedFuture {

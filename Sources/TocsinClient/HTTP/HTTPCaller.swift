@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// Sends GraphQL requests over HTTP/1.1, keeping one idle connection for the next.
+/// Sends requests over HTTP/1.1, keeping one idle connection for the next.
 final class HTTPCaller: Sendable {
     private struct Idle {
         var channel: any Channel
@@ -32,16 +32,35 @@ final class HTTPCaller: Sendable {
         takeIdle()?.close(promise: nil)
     }
 
-    /// Sends one request and waits for its answer; does not try again.
+    /// Sends one request to the GraphQL endpoint and waits for its answer; does not try again.
     func call(_ body: [UInt8], as credentials: Credentials) async throws(CallFailure) -> HTTPAnswer {
         let channel = try await openChannel()
+        return try await exchange(head(for: body, credentials), body, on: channel, timeout: settings.requestTimeout)
+    }
+
+    /// Sends any one request; connecting and the answer together take until `deadline`.
+    func send(
+        _ head: HTTPRequestHead,
+        _ body: [UInt8],
+        until deadline: ContinuousClock.Instant
+    ) async throws(CallFailure) -> HTTPAnswer {
+        let channel = try await openChannel(within: max(.milliseconds(1), ContinuousClock.now.duration(to: deadline)))
+        let rest = max(.milliseconds(1), ContinuousClock.now.duration(to: deadline))
+        return try await exchange(head, body, on: channel, timeout: rest)
+    }
+
+    private func exchange(
+        _ head: HTTPRequestHead,
+        _ body: [UInt8],
+        on channel: any Channel,
+        timeout limit: Duration
+    ) async throws(CallFailure) -> HTTPAnswer {
         let promise = channel.eventLoop.makePromise(of: HTTPAnswer.self)
-        let timeout = channel.eventLoop.scheduleTask(in: TimeAmount(settings.requestTimeout)) {
+        let timeout = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
             promise.fail(ExchangeFailure.timedOut)
             channel.close(promise: nil)
         }
         defer { timeout.cancel() }
-        let head = head(for: body, credentials)
         let exchange = PendingRequest(head: head, body: ByteBuffer(bytes: body), answer: promise)
         channel.writeAndFlush(exchange).whenFailure { _ in promise.fail(ExchangeFailure.connectionLost) }
         do {
@@ -70,11 +89,11 @@ final class HTTPCaller: Sendable {
         return CallFailure(error: ClientError(code, message, cause: error), retry: retry)
     }
 
-    private func openChannel() async throws(CallFailure) -> any Channel {
+    private func openChannel(within timeout: Duration? = nil) async throws(CallFailure) -> any Channel {
         if let channel = takeIdle() { return channel }
         let limit = settings.maximumAnswerBytes
         do throws(ClientError) {
-            return try await connector.connect { channel in
+            return try await connector.connect(within: timeout.map { TimeAmount($0) }) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
                     try channel.pipeline.syncOperations.addHandler(HTTPExchangeHandler(maximumBytes: limit))

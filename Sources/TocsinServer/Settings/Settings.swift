@@ -32,6 +32,8 @@ package struct Settings: Sendable, Hashable {
     package var retention = MessageRetention()
     /// How long rows of the audit are kept, in seconds.
     package var auditKeptSeconds: Double? = 400 * 86_400
+    /// How long incidents are kept after their end, in seconds.
+    package var incidentsKeptSeconds: Double? = 365 * 86_400
     /// The same for who has no other word.
     package var auditKept: Double { auditKeptSeconds ?? 400 * 86_400 }
     /// How versions are resolved, and how long deleted records are kept.
@@ -111,6 +113,8 @@ package struct Settings: Sendable, Hashable {
         package var zonesPath: String?
         /// A file with routes of one's own, added to those that ship.
         package var routesPath: String?
+        /// A file with receivers of one's own, added to those that ship.
+        package var receiversPath: String?
         /// A file with the categories of notifications; nil: those that ship.
         package var categoriesPath: String?
         /// Whether routes for trying things out are served.

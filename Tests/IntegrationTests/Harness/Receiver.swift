@@ -48,6 +48,9 @@ final class Receiver: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
+    /// All that came, in order.
+    var everything: [Request] { log.requests.withLock { $0 } }
+
     func requests(_ path: String) -> [Request] { log.requests.withLock { $0.filter { $0.path == path } } }
 
     private static func serve(_ connection: Int32, _ log: Log, _ answer: (String, Int) -> Int?) {
