@@ -29,9 +29,9 @@ struct Tocsin: AsyncParsableCommand {
                 name: "Client",
                 subcommands: [
                     PublishCommand.self, SubscribeCommand.self, RegisterCommand.self, SimulateCommand.self,
-                    TopicCommand.self, IntegrationCommand.self, DeliveriesCommand.self, ExplainCommand.self,
-                    RedriveCommand.self,
-                    ScheduleCommand.self, DigestCommand.self, ClientCommand.self,
+                    TopicCommand.self, IntegrationCommand.self, MonitorCommand.self, DeliveriesCommand.self,
+                    ExplainCommand.self, RedriveCommand.self, ScheduleCommand.self, DigestCommand.self,
+                    ClientCommand.self,
                 ]
             ),
             CommandGroup(

@@ -78,12 +78,13 @@ struct Probe {
     private static let topic = "{ id name arn owner createdAt _version }"
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
+    private static let monitor = "{ id name slug topicId state uptime pings { items { body } } incident { id } owner }"
     private static let integration = "{ id name kind topicId keyHint events recent { status body } owner }"
     private static let incident = "{ id number title topicId timeline { items { text by } } topic { name } }"
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `ALARM`, `BEARER`, `GRANT`,
-    /// `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `MONITOR`, `ALARM`,
+    /// `BEARER`, `GRANT`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -157,6 +158,19 @@ struct Probe {
         write("deleteIntegration", #"input: { id: "INTEGRATION", _version: 1 }"#, integration),
         write("rotateIntegrationKey", #"id: "INTEGRATION""#, "{ key url integration \(integration) }"),
         write("revokeIntegrationKey", #"id: "INTEGRATION", hint: "abcd""#, integration),
+        read("getMonitor", #"(id: "MONITOR")"#, monitor),
+        read("listMonitors", "", "{ items \(monitor) nextToken }"),
+        read("syncMonitors", "", "{ items \(monitor) nextToken }"),
+        read("monitorsBySlug", #"(slug: "adas-own")"#, "{ items \(monitor) nextToken }"),
+        write(
+            "createMonitor",
+            #"input: { name: "m", slug: "m", periodSeconds: 60, topicId: "TOPIC" }"#,
+            "{ id owner }"
+        ),
+        write("updateMonitor", #"input: { id: "MONITOR", name: "taken", _version: 1 }"#, monitor),
+        write("deleteMonitor", #"input: { id: "MONITOR", _version: 1 }"#, monitor),
+        write("rotateMonitorKey", #"id: "MONITOR""#, "{ key url monitor \(monitor) }"),
+        write("pingMonitor", #"id: "MONITOR""#, monitor), write("pauseMonitor", #"id: "MONITOR""#, monitor),
         write("setIntegrationSecret", #"id: "INTEGRATION", name: SIGNATURE, value: "s""#, integration),
         read("getIncident", #"(id: "ALARM")"#, incident),
         read("listIncidents", #"(filter: { topicId: { eq: "TOPIC" } })"#, "{ items \(incident) nextToken }"),
@@ -193,6 +207,7 @@ struct Probe {
     private static let subscriptions = [
         "onCreateTopic", "onUpdateTopic", "onDeleteTopic", "onCreateMessage", "onUpdateMessage", "onDeleteMessage",
         "onDelivery", "onCreateIntegration", "onUpdateIntegration", "onDeleteIntegration",
+        "onCreateMonitor", "onUpdateMonitor", "onDeleteMonitor",
     ]
 
     static let leftOut = operationsLeftOut.merging(
@@ -233,6 +248,7 @@ private struct Targets {
     private let grantID: String
     private let digestID: String
     private let integrationID: String
+    private let monitorID: String
     private let incidentID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
@@ -282,6 +298,16 @@ private struct Targets {
             token: scene.ada
         )
         integrationID = try #require(integration["data"]?["createIntegration"]?["id"]?.stringValue, "\(integration)")
+        let monitor = try await scene.installation.curl(
+            "mutation($input: CreateMonitorInput!) { createMonitor(input: $input) { id } }",
+            [
+                "input": [
+                    "name": "ada's own", "slug": "adas-own", "periodSeconds": 60, "topicId": .string(scene.topicID),
+                ]
+            ],
+            token: scene.ada
+        )
+        monitorID = try #require(monitor["data"]?["createMonitor"]?["id"]?.stringValue, "\(monitor)")
         let incident = try await scene.installation.curl(
             "mutation($input: RaiseIncidentInput!) { raiseIncident(input: $input) { id } }",
             ["input": ["topicId": .string(scene.topicID), "title": .string(Self.title), "body": .string(Self.body)]],
@@ -304,6 +330,7 @@ private struct Targets {
             ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
             ("ALARM", isThere ? incidentID : "01900000-0000-7000-8000-000000000009"),
             ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000008"),
+            ("MONITOR", isThere ? monitorID : "01900000-0000-7000-8000-000000000010"),
             ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-00000000000a"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
@@ -328,6 +355,7 @@ private struct Targets {
               listScheduledMessages { items { id name enabled owner updatedAt } }
               listDigests { items { id name owner updatedAt } }
               listIntegrations { items { id name keyHints secrets updatedAt _version _deleted } }
+              listMonitors { items { id name state updatedAt _version _deleted pings { items { at } } } }
               listIncidents { items { id number state occurrences _version timeline { items { number } } } }
               tokens { items { id name scopes expiresAt revokedAt rotatedTo } } }
             """

@@ -74,10 +74,10 @@ enum MonitorResolvers {
                     pages.append(.null)
                     continue
                 }
-                let page = try await invocation.serving { () async throws(ServiceError) -> APIObject in
-                    try await Self.page(of: record, invocation)
+                let found = try await invocation.serving { () throws(ServiceError) -> APIObject in
+                    try await page(of: record, invocation)
                 }
-                pages.append(.object(page))
+                pages.append(.object(found))
             }
             return pages
         }

@@ -24,8 +24,10 @@ package struct MonitorHook: ModelHook {
     package func willCreate(_ input: inout RecordInput, _ write: HookedWrite) throws(StoreError) -> ServiceError? {
         let given = input
         if let problem = problem({ given[$0] ?? .null }) { return .badInput(problem) }
-        guard let topic = try rights.publishableTopic(given["topicId"]?.text ?? "", for: write.caller, write.writer.unlocked)
-        else { return Self.unknownTopic }
+        let id = given["topicId"]?.text ?? ""
+        guard let topic = try rights.publishableTopic(id, for: write.caller, write.writer.unlocked) else {
+            return Self.unknownTopic
+        }
         if let refusal = try room(for: given["slug"]?.text ?? "", write) { return refusal }
         if let owner = topic.owner, owner != write.caller.owner, input["editors"].map(\.isNull) ?? true {
             input["editors"] = JSONListText.list(of: owner)
@@ -48,7 +50,9 @@ package struct MonitorHook: ModelHook {
         }
         if record["topicId"] != stored["topicId"] {
             guard stored["state"].text != MonitorState.down.rawValue else {
-                return .conflicting("topicId cannot be changed while the monitor is DOWN: its incident is there. Pause it first.")
+                return .conflicting(
+                    "topicId cannot be changed while the monitor is DOWN: its incident is there. Pause it first."
+                )
             }
             let id = record["topicId"].text ?? ""
             guard try rights.publishableTopic(id, for: write.caller, write.writer.unlocked) != nil else {
@@ -128,7 +132,8 @@ extension MonitorHook {
             return "name must have 1 to \(Self.maximumNameBytes) bytes: what people call the monitor."
         }
         guard let slug = value("slug").text, Self.isSlug(slug) else {
-            return "slug must have 1 to 100 small letters, digits, - and _, and must not be start, fail, log or a number "
+            return
+                "slug must have 1 to 100 small letters, digits, - and _, and must not be start, fail, log or a number "
                 + "up to 255, which say something else in an address. Write one such as nightly-backup."
         }
         return nil

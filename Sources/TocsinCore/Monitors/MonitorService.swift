@@ -139,7 +139,9 @@ extension MonitorService {
         let monitor = try await keys.found(byKey: text)
         let integration = try await integrations.found(byKey: text)
         if let monitor { return .monitor(monitor.record) }
-        guard let integration, integration.record["kind"].text == Integration.Kind.heartbeat.rawValue else { return nil }
+        guard let integration, integration.record["kind"].text == Integration.Kind.heartbeat.rawValue else {
+            return nil
+        }
         return .integration(integration.record)
     }
 
@@ -242,7 +244,8 @@ extension MonitorService {
         on id: String,
         _ caller: Identity
     ) async throws(ServiceError) -> Record {
-        guard InputChecks.mayBeID(id), case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: caller)
+        guard InputChecks.mayBeID(id),
+            case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: caller)
         else { throw .unauthorized }
         guard let record = try await perform(act, on: id, where: permitted, for: caller.reads) else {
             throw .unauthorized

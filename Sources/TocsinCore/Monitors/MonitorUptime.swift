@@ -3,8 +3,9 @@ package enum MonitorUptime {
     /// Days that are looked back, at most.
     package static let maximumDays: Int64 = 365
 
-    /// The part of a time, 0 to 1, in which a monitor was not down; what it was paused does not
-    /// count. Nil: it was not watched at all.
+    /// The part of a time, 0 to 1, in which a monitor was not down.
+    ///
+    /// What it was paused does not count. Nil: it was not watched at all.
     package static func part(of window: Range<Timestamp>, without spells: [MonitorSpell]) -> Double? {
         func length(_ spell: MonitorSpell) -> Int64 {
             let start = max(spell.beganAt, window.lowerBound)

@@ -146,7 +146,8 @@ extension IntegrationHook {
     }
 
     private func problem(ofKind value: (String) -> FieldValue) -> String? {
-        guard let watchdogs = IntegrationRecord.watchdogs(value("watchdogs")), watchdogs.count <= Self.maximumWatchdogs else {
+        guard let watchdogs = IntegrationRecord.watchdogs(value("watchdogs")), watchdogs.count <= Self.maximumWatchdogs
+        else {
             return "watchdogs must be at most \(Self.maximumWatchdogs), each with match, an object of labels such as "
                 + "{\"alertname\": \"Watchdog\"}, and monitorId."
         }

@@ -95,10 +95,12 @@ struct FrontPart: Sendable {
         let pings = monitors.map {
             PingDesk(monitors: $0, report: services.report, time: process.time, maximumBodyBytes: bodyBytes)
         }
+        var intake: any EventIntake = services.incidents
+        if let monitors { intake = WatchdogIntake(intake, monitors: monitors) }
         return ReceiverRoutes(
             desk: ReceiverDesk(
                 integrations: integrations,
-                intake: monitors.map { WatchdogIntake(services.incidents, monitors: $0) } ?? services.incidents,
+                intake: intake,
                 authenticator: access.authenticator,
                 receiver: { Receivers.of($0.integration.kind) },
                 report: api.services.report,

@@ -97,7 +97,9 @@ struct StorePart: Sendable {
             claimedGroups: environment.claimedGroups
         )
         var hooks: [any ModelHook] = [IntegrationHook(rights: rights)]
-        if let monitors = schema.monitors { hooks.append(MonitorHook(of: monitors, rights: rights, zones: environment.zones)) }
+        if let monitors = schema.monitors {
+            hooks.append(MonitorHook(of: monitors, rights: rights, zones: environment.zones))
+        }
         return hooks.reduce(into: [:]) { $0[$1.model] = $1 }
     }
 

@@ -101,7 +101,8 @@ struct TimerPart: Sendable {
             if let watch = monitors?.watch {
                 group.addTask {
                     await watch.run(by: time, counting: jobMetrics) {
-                        logger.error("\(watch.failure)", metadata: ["event": "monitor_watch_failed", "reason": "\($0)"])
+                        let facts: Logger.Metadata = ["event": "monitor_watch_failed", "reason": "\($0)"]
+                        logger.error("\(watch.failure)", metadata: facts)
                     }
                 }
             }

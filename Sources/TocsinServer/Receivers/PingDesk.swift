@@ -39,7 +39,7 @@ struct PingDesk: Sendable {
 
     /// Judges by the head: nobody sends a long body without a key.
     func admission(of incoming: IncomingRequest) async -> BodyAdmission {
-        let request = request(incoming, body: [])
+        let request = receiverRequest(incoming, body: [])
         let length = incoming.header("content-length").flatMap { Int($0) }
         if let length, length > maximumBodyBytes { return .refused(Self.response(.tooLarge(), to: request)) }
         guard length ?? .max > MonitorPing.maximumTextBytes else { return .admitted(owner: nil) }
@@ -53,7 +53,7 @@ struct PingDesk: Sendable {
 
     func respond(to incoming: IncomingRequest) async -> OutgoingResponse {
         let kept = Array(incoming.body.readableBytesView.prefix(MonitorPing.maximumTextBytes))
-        let request = request(incoming, body: kept)
+        let request = receiverRequest(incoming, body: kept)
         switch PingRequest.read(request) {
         case .refused(let fault): return Self.response(fault, to: request)
         case .ping(let ping):
@@ -68,7 +68,10 @@ struct PingDesk: Sendable {
         }
     }
 
-    private func take(_ ping: PingRequest, from bearer: MonitorService.Bearer) async -> Result<MonitorService.Taken, Refusal> {
+    private func take(
+        _ ping: PingRequest,
+        from bearer: MonitorService.Bearer
+    ) async -> Result<MonitorService.Taken, Refusal> {
         let seconds = rates.take(1, of: bearer.record.id, perMinute: Self.perMinute, now: time.now())
         if let seconds { return .failure(Refusal(.rateLimited(retryAfterSeconds: seconds))) }
         do throws(ServiceError) {
@@ -95,9 +98,9 @@ struct PingDesk: Sendable {
         case .made(let of): (outcome, owner) = (.created, of)
         case .unknown: (outcome, owner) = (.unknown, nil)
         }
-        var response = response(ping.answer(outcome))
-        (response.isLetIn, response.owner) = (owner != nil, owner)
-        return response
+        var answer = response(ping.answer(outcome))
+        (answer.isLetIn, answer.owner) = (owner != nil, owner)
+        return answer
     }
 
     /// Whose key it is; keys that are unknown, over or not of pings are refused alike.
@@ -143,7 +146,7 @@ struct PingDesk: Sendable {
         }
     }
 
-    private func request(_ incoming: IncomingRequest, body: [UInt8]) -> ReceiverRequest {
+    private func receiverRequest(_ incoming: IncomingRequest, body: [UInt8]) -> ReceiverRequest {
         let query = incoming.queryString
         return ReceiverRequest(
             method: incoming.method.rawValue,

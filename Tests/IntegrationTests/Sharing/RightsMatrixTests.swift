@@ -171,6 +171,7 @@ struct RightsMatrixTests {
         "listIncidents": "As the messages of one topic; tried by IncidentTests.",
         "incidentsByTopicIdAndOpenedAt": "As the messages of one topic; tried by IncidentTests.",
         "createDigest": "Sums up what the caller reads; tried by DigestTests.",
+        "createMonitor": "Its incidents are in the topic; tried by IsolationTests.",
         "createIntegration": "Publishes, by a key; tried by ReceiverKeyTests.",
         "integrationsByTopicId": "As getIntegration; tried by IsolationTests.",
     ]
