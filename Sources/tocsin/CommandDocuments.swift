@@ -12,6 +12,7 @@ enum CommandDocuments {
             + [
                 IncidentsCommand.document, AckCommand.document, ResolveCommand.document, SnoozeCommand.document,
                 NoteCommand.document, WatchCommand.document,
-            ] + IncidentReference.documents + IncidentCommand.documents + ScheduleCommand.kind.documents + DigestCommand.kind.documents
+            ] + IncidentReference.documents + IncidentCommand.documents + ScheduleCommand.kind.documents
+            + DigestCommand.kind.documents
     }
 }
