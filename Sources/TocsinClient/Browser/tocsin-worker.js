@@ -61,11 +61,12 @@ self.addEventListener("notificationclick", (event) => {
 async function open(data, action) {
   const all = await pages();
   await tell({ type: "tocsin-click", action, data }, all);
-  if (action && data.links?.[action] && (await press(data.links[action]))) return;
-  const url = link(data.url);
+  const button = action && data.links?.[action];
+  if (button && (await press(button))) return;
+  const url = link(button || data.url);
   const path = (text) => new URL(text).pathname;
   const isOwn = url.origin === self.location.origin;
-  const page = isOwn ? (all.find((page) => path(page.url) === path(url)) ?? (data.url ? null : all[0])) : null;
+  const page = isOwn ? (all.find((page) => path(page.url) === path(url)) ?? (button || data.url ? null : all[0])) : null;
   if (page) return page.focus();
   return self.clients.openWindow(url.href);
 }

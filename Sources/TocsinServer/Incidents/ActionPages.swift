@@ -1,6 +1,5 @@
 import HTTPTypes
 import NIOCore
-import TocsinAuth
 import TocsinCore
 import TocsinHTTP
 
