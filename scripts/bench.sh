@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-scripts/bench.sh [query] [store] [push] [live] [engine] [fair] [--seconds N] [--pushes N] [--devices N] [--subscribers N]
+scripts/bench.sh [query] [store] [push] [live] [engine] [alerts] [fair] [--seconds N] [--pushes N] [--devices N] [--subscribers N]
 
   query    a cached query of 20 messages over HTTP; floor: /healthz of the same server
   store    createMessage over HTTP with 1, 64 and 512 clients on SQLite and on PostgreSQL (a server of its own, started
@@ -19,6 +19,7 @@ scripts/bench.sh [query] [store] [push] [live] [engine] [fair] [--seconds N] [--
   engine   the GraphQL engine alone: parse, validate, execute, introspect; peers on the same documents and data:
            graphql-js (Debian), graphql-core (PyPI), libgraphqlparser (built from PyPI's tartiflette);
            calls for memory are counted, also for each further row
+  alerts   posts of a hundred alerts as senders make them: how long each waits for its answer, p50 and p99
   fair     what another owner feels while one attacks, on both databases (scripts/attacks.sh with the attacks that make
            load): reads quiet and under attack, events, pushes, a revocation, the server's memory; about 15 minutes
 
@@ -39,11 +40,11 @@ options=()
 for argument in "$@"; do
     case "$argument" in
     -h | --help) usage && exit 0 ;;
-    query | store | push | live | engine | fair) names+=("$argument") ;;
+    query | store | push | live | engine | alerts | fair) names+=("$argument") ;;
     *) options+=("$argument") ;;
     esac
 done
-[ "${#names[@]}" -gt 0 ] || names=(query store push live engine fair)
+[ "${#names[@]}" -gt 0 ] || names=(query store push live engine alerts fair)
 wants() { [[ " ${names[*]} " == *" $1 "* ]]; }
 
 prepare_build

@@ -21,6 +21,7 @@ enum Bench {
                 case "query": try await QueryBenchmark(options: options).run()
                 case "live": try LiveBenchmark(options: options).run()
                 case "store": try await StoreBenchmark(options: options).run()
+                case "alerts": try AlertsBenchmark(options: options).run()
                 case "engine": try EngineBenchmark(options: options).run()
                 default: try await PushBenchmark(options: options).run()
                 }

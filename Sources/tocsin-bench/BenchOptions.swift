@@ -6,7 +6,7 @@ struct BenchOptions: Sendable {
         let description: String
     }
 
-    static let known = ["query", "store", "push", "live", "engine"]
+    static let known = ["query", "store", "push", "live", "engine", "alerts"]
     static let usage =
         "tocsin-bench [\(known.joined(separator: "] ["))] [--seconds N] [--pushes N] [--devices N] [--subscribers N] [--peers FOLDER]"
 

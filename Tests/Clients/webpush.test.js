@@ -34,7 +34,11 @@ function makeWorker(windows = [], clients = {}) {
     },
     skipWaiting: async () => {},
   };
-  vm.runInNewContext(readFileSync(join(browser, "tocsin-worker.js"), "utf8"), { self, URL });
+  const fetch = async (url, { method }) => {
+    done.push(["fetch", method, url]);
+    if (url.endsWith("away")) throw new TypeError("offline");
+  };
+  vm.runInNewContext(readFileSync(join(browser, "tocsin-worker.js"), "utf8"), { self, URL, fetch });
   const send = async (name, event) => {
     let work;
     handlers[name]({ ...event, waitUntil: (promise) => (work = promise) });
@@ -85,6 +89,14 @@ test("a click goes to a window at the link's path, else opens one", async () => 
   assert.deepStrictEqual(await ends({}), [["focus", windows[0]]]);
   assert.deepStrictEqual(await ends({ url: "https://ci.example/42" }, "OPEN"), [["open", "https://ci.example/42"]]);
   assert.deepStrictEqual((await makeWorker().click(undefined)).at(-1), ["open", origin + "/"]);
+});
+
+test("a button with a link answers without a page; where that fails its page is opened", async () => {
+  const data = { url: "/posts/7", links: { ACKNOWLEDGE: origin + "/act/x", RESOLVE: origin + "/act/away" } };
+  const ends = async (action) => (await makeWorker([origin + "/"]).click(data, action)).slice(2);
+  assert.deepStrictEqual(await ends("ACKNOWLEDGE"), [["fetch", "POST", origin + "/act/x"]]);
+  assert.deepStrictEqual(await ends("RESOLVE"), [["fetch", "POST", origin + "/act/away"], ["open", origin + "/act/away"]]);
+  assert.deepStrictEqual(await ends("OPEN"), [["open", origin + "/posts/7"]]);
 });
 
 test("links that are no https links open the page instead", async () => {

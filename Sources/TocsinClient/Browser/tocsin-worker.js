@@ -61,12 +61,24 @@ self.addEventListener("notificationclick", (event) => {
 async function open(data, action) {
   const all = await pages();
   await tell({ type: "tocsin-click", action, data }, all);
-  const url = link(data.url);
+  const button = action && data.links?.[action];
+  if (button && (await press(button))) return;
+  const url = link(button || data.url);
   const path = (text) => new URL(text).pathname;
   const isOwn = url.origin === self.location.origin;
-  const page = isOwn ? (all.find((page) => path(page.url) === path(url)) ?? (data.url ? null : all[0])) : null;
+  const page = isOwn ? (all.find((page) => path(page.url) === path(url)) ?? (button || data.url ? null : all[0])) : null;
   if (page) return page.focus();
   return self.clients.openWindow(url.href);
+}
+
+/** Does what a button is for, by a link that is made for this person; where that fails the message is opened. */
+async function press(url) {
+  try {
+    await fetch(url, { method: "POST", mode: "no-cors", credentials: "omit", referrerPolicy: "no-referrer" });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Only links of one's own origin and https links are opened. */

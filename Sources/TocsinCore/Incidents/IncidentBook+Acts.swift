@@ -15,6 +15,10 @@ package struct IncidentAnswering: Sendable, Hashable {
     package var note: String?
     /// Where they are: a text, or the id of a device of theirs.
     package var place: String?
+    /// The name that they go by; nil: their own.
+    package var name: String?
+    /// The message of the topic that they act on: nothing once a later one has reopened the incident.
+    package var number: MessageNumber?
     /// The version that they saw; nil: the newest counts.
     package var expectedVersion: Int64?
 
@@ -62,6 +66,9 @@ extension IncidentBook {
                 let (stored, actual) = (incident.record, incident.record.version)
                 return .failure(.versionConflict(stored, expected: expected, actual: actual))
             }
+            if let number = answering.number, number < incident.memory.round {
+                return .failure(.conflicting("The incident was opened again since."))
+            }
             let actor = try book.actor(caller, answering, turn.writer)
             let act: IncidentAct
             switch answer {
@@ -106,6 +113,7 @@ extension IncidentBook {
                 )
             }
             try turn.saveFacts(of: incident)
+            try turn.tellWebhooks(.noted, incident, entry, by: actor, note: text)
             return .success(entry)
         }
     }
@@ -200,7 +208,7 @@ extension IncidentBook {
         {
             place = device.name ?? device.platform.rawValue
         }
-        return IncidentActor(caller.shownName, via: answering.via, on: place)
+        return IncidentActor(answering.name ?? caller.shownName, via: answering.via, on: place)
     }
 
     private func check(_ answering: IncidentAnswering) throws(ServiceError) {

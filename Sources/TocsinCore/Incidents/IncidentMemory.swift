@@ -8,6 +8,8 @@ struct IncidentMemory: Sendable, Hashable {
     var loudAt: Timestamp?
     /// When a message told of its newest title.
     var toldAt: Timestamp?
+    /// The message that opened it again last; 0: none did.
+    var round: MessageNumber = 0
     /// How its end is told.
     var notifyResolved = Integration.Loudness.quiet
 
@@ -30,6 +32,7 @@ struct IncidentMemory: Sendable, Hashable {
         case "changed": changedAt = moment
         case "loud": loudAt = moment
         case "told": toldAt = moment
+        case "round": round = Int64(value) ?? 0
         case "notify": notifyResolved = Integration.Loudness(rawValue: value) ?? .quiet
         default: break
         }
@@ -46,6 +49,7 @@ struct IncidentMemory: Sendable, Hashable {
         add("changed", moment(changedAt))
         add("loud", moment(loudAt))
         add("told", moment(toldAt))
+        if round > 0 { add("round", String(round)) }
         add("notify", notifyResolved.rawValue)
         return lines.joined(separator: "\n")
     }

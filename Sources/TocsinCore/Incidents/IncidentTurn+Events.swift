@@ -213,9 +213,10 @@ extension IncidentTurn {
         try writer.save(alerts.changed, of: id, source: source.id)
         let message = tell(.opened, .loud, by: source.actor, of: &opened)
         let words = IncidentWords.sentence(.opened, record, by: source.actor, at: now)
-        try enter(.opened, words, by: source.actor, message.id, to: &opened)
+        let entry = try enter(.opened, words, by: source.actor, message.id, to: &opened)
         try setAutoResolve(of: &opened, source, event)
         try saveFacts(of: opened)
+        try tellWebhooks(.opened, opened, entry, by: source.actor)
         return (opened, message)
     }
 

@@ -9,7 +9,8 @@ final class IncidentTurn {
     let author: Identity
     let now: Timestamp
     private var drafts: [MessageDraft] = []
-    private var lastNumber: MessageNumber
+    /// The number of the topic's last message, those included that are made at the end.
+    private(set) var lastNumber: MessageNumber
     /// Messages of this turn by their dedupe keys.
     var madeByKey: [MessageKey: (id: MessageID, number: MessageNumber)] = [:]
 
@@ -100,15 +101,17 @@ extension IncidentTurn {
             try writer.withdrawPushes(ofIncident: incident.id, now: now)
             writer.note(.incidentAnswered(incident.id, message.number))
         }
+        if change.change == .reopened { incident.memory.round = message?.number ?? lastNumber + 1 }
         var text = IncidentWords.sentence(change.change, incident.record, by: change.actor, at: now)
         if let note = change.note { text += ": " + note }
-        try enter(change.change, text, by: change.actor, message?.id, to: &incident)
+        let entry = try enter(change.change, text, by: change.actor, message?.id, to: &incident)
         if change.standing.isFlapping, !before.isFlapping {
             let words = IncidentWords.sentence(.flapping, incident.record, by: change.actor, at: now)
             try enter(.flapping, words, by: change.actor, nil, to: &incident)
         }
         try setTimers(of: &incident, before: before)
         try save(incident)
+        try tellWebhooks(change.change, incident, entry, by: change.actor, note: change.note)
         return message
     }
 

@@ -4,9 +4,22 @@ package enum WebhookEventType: String, Sendable, Hashable, CaseIterable {
     case unregisterPushToken = "unregister_push_token"
     case sendPushNotification = "send_push_notification"
     case scheduleDue = "schedule.due"
+    case incidentOpened = "incident.opened"
+    case incidentReopened = "incident.reopened"
+    case incidentRaised = "incident.raised"
+    case incidentAcknowledged = "incident.acknowledged"
+    case incidentUnacknowledged = "incident.unacknowledged"
+    case incidentSnoozed = "incident.snoozed"
+    case incidentWoken = "incident.woken"
+    case incidentAssigned = "incident.assigned"
+    case incidentNoted = "incident.noted"
+    case incidentResolved = "incident.resolved"
 
-    /// What a webhook is told of that names no events: a schedule's only when it asks for them.
-    package static let ofUnnamed = Set(allCases).subtracting([.scheduleDue])
+    /// What becomes of incidents.
+    package static let ofIncidents = Set(allCases.filter { $0.rawValue.hasPrefix("incident.") })
+    /// What a webhook is told of that names no events: of schedules and incidents only when it asks
+    /// for them.
+    package static let ofUnnamed = Set(allCases).subtracting([.scheduleDue]).subtracting(ofIncidents)
 }
 
 /// Something that webhooks tell of, as it happens.
@@ -21,6 +34,8 @@ package enum WebhookOccurrence: Sendable, Hashable {
 
     /// A time of a schedule has come.
     case scheduleDue(ScheduleDue)
+    /// An incident has changed.
+    case incident(IncidentNews)
 
     /// A time that has come.
     package struct ScheduleDue: Sendable, Hashable {

@@ -1,3 +1,4 @@
+import JSON
 import TocsinCore
 
 /// Pushes that were started together, and the wait for their answers.
@@ -67,7 +68,7 @@ struct SendBatch: Sendable {
         var order = PushOrder(
             payload: payload,
             lane: key.lane,
-            targets: entries.map(\.target),
+            targets: targets(of: payload, key.lane, entries, context),
             deadline: payload.deadline(
                 lifetimeSeconds: context.settings.retry.lifetimeSeconds,
                 since: key.redrivenAt
@@ -75,6 +76,30 @@ struct SendBatch: Sendable {
         )
         order.cancellation = { context.cancellations.reason(against: entries[$0], of: payload) }
         return order
+    }
+
+    /// The devices as the provider needs them; browsers get links, for their buttons have no app.
+    private static func targets(
+        of payload: PushPayload,
+        _ lane: PushLane,
+        _ entries: [OutboxEntry],
+        _ context: OutboxContext
+    ) -> [PushTarget] {
+        guard lane.service == .webPush, !payload.linkActions.isEmpty, let incident = payload.incidentID,
+            let links = context.content.links
+        else { return entries.map(\.target) }
+        let now = context.time.now()
+        return entries.map { entry in
+            var target = entry.target
+            var object = JSONObject()
+            for action in payload.linkActions {
+                let bearer = IncidentLink.Bearer.user(entry.device.userID)
+                let url = links.url(action, incident: incident, bearer: bearer, number: payload.number, at: now)
+                if let url { object[action.rawValue] = .string(url) }
+            }
+            target.links = JSONValue.object(object).serializedString()
+            return target
+        }
     }
 
     /// Decides what is sent, grouped into orders, and the fates of the rest.

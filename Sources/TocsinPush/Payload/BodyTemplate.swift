@@ -7,6 +7,8 @@ struct BodyTemplate: Sendable, Hashable {
     enum Gap: Sendable, Hashable {
         /// The delivery's id, as a JSON string.
         case deliveryID
+        /// A member with the links of the buttons, of at most so many bytes.
+        case links(before: String, maximumBytes: Int)
         /// The member that names the device, its key told by the kind of its token:
         /// `"token":"…"` or `"fid":"…"`.
         case token
@@ -20,6 +22,7 @@ struct BodyTemplate: Sendable, Hashable {
         fileprivate var countedBytes: Int {
             switch self {
             case .deliveryID: 38
+            case .links(let before, let maximumBytes): before.utf8.count + maximumBytes
             case .token: "\"token\":".utf8.count
             case .badge(let before, let after, let otherwise):
                 max(before.utf8.count + Self.badgeDigits + after.utf8.count, otherwise.utf8.count)
@@ -69,6 +72,10 @@ struct BodyTemplate: Sendable, Hashable {
             guard index < gaps.count else { continue }
             switch gaps[index] {
             case .deliveryID: Self.appendString(target.deliveryID.text, to: &body)
+            case .links(let before, let maximumBytes):
+                guard let links = target.links, links.utf8.count <= maximumBytes else { continue }
+                body += before.utf8
+                body += links.utf8
             case .token:
                 body += target.kind == .fid ? "\"fid\":".utf8 : "\"token\":".utf8
                 Self.appendString(target.token, to: &body)

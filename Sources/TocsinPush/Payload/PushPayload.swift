@@ -43,6 +43,10 @@ package struct PushPayload: Sendable, Hashable {
     package var options: PushOptions
     /// Buttons: the message's own, else those of its category where the server knows it.
     package var actions: [NotificationAction]
+    /// What the buttons do that have a link of their own for each person.
+    package var linkActions: [IncidentLink.Action] = []
+    /// The most bytes that their links take, as JSON.
+    var maximumLinkBytes = 0
     /// As clients get it from the API.
     package var cursor: String?
     /// What is shown in place of title and body, which are ciphertext; nil for
@@ -65,6 +69,8 @@ package struct PushPayload: Sendable, Hashable {
     package static let maximumBytes = 4096
     /// More text than any payload holds; so ciphertext that was cut never fits, and is left out.
     private static let maximumTextBytes = 5120
+    /// Name, quotes and signs around a link.
+    private static let linkFrameBytes = 32
 
     /// Reads a message; fields that the model lacks take their defaults.
     package init(message: Record, topic: Record?, content: PushContent = PushContent()) {
@@ -91,6 +97,11 @@ package struct PushPayload: Sendable, Hashable {
         options = PushOptions(json: Self.json(message["push"]))
         let usual = state?.actions ?? category.flatMap { content.categories[$0]?.actions } ?? []
         actions = options.actions.isEmpty ? usual : options.actions
+        if content.links != nil, incidentID != nil {
+            linkActions = actions.compactMap { IncidentLink.Action(rawValue: $0.id) }
+            let bytes = (content.links?.maximumBytes ?? 0) + Self.linkFrameBytes
+            maximumLinkBytes = linkActions.isEmpty ? 0 : 2 + linkActions.count * bytes
+        }
         cursor = content.cursor?(message)
         if options.encrypted || Self.isSecret(type: type, typeName, data) {
             placeholder = Placeholder(message, topic, content)
@@ -167,6 +178,8 @@ package struct PushContent: Sendable {
     package var placeholderTitle = "New message"
     /// The text beneath `placeholderTitle`.
     package var placeholderBody = "Open the app to read it."
+    /// Makes the links of an incident's buttons; nil: pushes carry none.
+    package var links: IncidentLinks?
     /// The cursor of a message, as clients get it from the API; nil: pushes carry none.
     package var cursor: (@Sendable (Record) -> String?)?
 

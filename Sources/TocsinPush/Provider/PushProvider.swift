@@ -55,6 +55,8 @@ package struct PushTarget: Sendable, Hashable {
     package var isEnvironmentAssumed: Bool
     /// How many messages the device's owner has not read; nil where nobody counts.
     package var badge: Int64?
+    /// Links of the buttons, made for the device's owner: a JSON object; nil: there are none.
+    package var links: String?
 
     /// A target; `kind` is a token unless it is set otherwise.
     package init(token: String, deliveryID: DeliveryID, isEnvironmentAssumed: Bool = false, badge: Int64? = nil) {

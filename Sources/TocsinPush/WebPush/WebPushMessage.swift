@@ -61,8 +61,11 @@ private struct WebPushDraft {
         template.appendGap(.deliveryID)
         template.append { writer in
             for member in data(texts, detail) { write(member.key, member.value, to: &writer) }
-            writer.raw("}}}")
         }
+        if detail == .everything, payload.maximumLinkBytes > 0 {
+            template.appendGap(.links(before: ",\"links\":", maximumBytes: payload.maximumLinkBytes))
+        }
+        template.append { $0.raw("}}}") }
         return template
     }
 

@@ -15,6 +15,12 @@ package struct Webhook: Sendable {
     package var includesTokens: Bool
     /// Names or ids of those who may name it in schedules of their own; `*` is everybody.
     package var scheduleUsers: Set<String>
+    /// Names or ids of the topics of whose incidents it is told; empty: all.
+    package var topics: Set<String> = []
+    /// Whether it is told the texts of incidents.
+    package var includesTexts = false
+    /// Whether it is given links by which incidents are answered.
+    package var includesActions = false
 
     /// A webhook from the settings, which have been checked.
     package init(

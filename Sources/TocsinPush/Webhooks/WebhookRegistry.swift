@@ -6,18 +6,25 @@ package struct WebhookRegistry: WebhookRaising {
     private let reloadable: Reloadable<[Webhook]>
     private var webhooks: [Webhook] { reloadable.value }
     private let identifiers: any IdentifierSource
+    /// Makes action links; nil where nobody knows the server's public address.
+    let links: IncidentLinks?
     /// As much of a token as its owner sees in lists.
     private static let shownCharacters = 8
 
     /// A registry of the settings' webhooks.
-    package init(webhooks: Reloadable<[Webhook]>, identifiers: any IdentifierSource) {
+    package init(
+        webhooks: Reloadable<[Webhook]>,
+        identifiers: any IdentifierSource,
+        links: IncidentLinks? = nil
+    ) {
         reloadable = webhooks
-        self.identifiers = identifiers
+        (self.identifiers, self.links) = (identifiers, links)
     }
 
     /// One event, with its body, for each webhook that wants to know of the occurrence.
     package func events(for occurrence: WebhookOccurrence, at moment: Timestamp) -> [WebhookEvent] {
-        let type = Self.type(of: occurrence)
+        if case .incident(let news) = occurrence { return events(of: news) }
+        guard let type = Self.type(of: occurrence) else { return [] }
         var only: String?
         if case .scheduleDue(let due) = occurrence { only = due.webhook }
         return webhooks.filter { $0.types.contains(type) && (only == nil || only == $0.name) }.map { webhook in
@@ -35,6 +42,10 @@ package struct WebhookRegistry: WebhookRaising {
         }
     }
 
+    func listening(to type: WebhookEventType) -> [Webhook] { webhooks.filter { $0.types.contains(type) } }
+
+    func makeID() -> String { identifiers.makeID() }
+
     /// The names of the webhooks that want to know of a type.
     package func listeners(to type: WebhookEventType) -> [String] {
         webhooks.filter { $0.types.contains(type) }.map(\.name)
@@ -50,12 +61,13 @@ package struct WebhookRegistry: WebhookRaising {
         return owner.provider == .userPools && users.contains(owner.username)
     }
 
-    private static func type(of occurrence: WebhookOccurrence) -> WebhookEventType {
+    private static func type(of occurrence: WebhookOccurrence) -> WebhookEventType? {
         switch occurrence {
         case .registered: .registerPushToken
         case .unregistered: .unregisterPushToken
         case .pushRequested: .sendPushNotification
         case .scheduleDue: .scheduleDue
+        case .incident(let news): WebhookEventType(news.change)
         }
     }
 
@@ -83,6 +95,7 @@ package struct WebhookRegistry: WebhookRaising {
             ]
             if let owner = due.owner { data["owner"] = .string(owner) }
             return data
+        case .incident: return [:]
         }
     }
 

@@ -62,8 +62,15 @@ struct FrontPart: Sendable {
         )
         let console = Console(process.settings.server)
         let receivers = Self.receivers(process, access: access, api: api)
+        let actions = ActionPages(
+            incidents: api.services.incidents,
+            sealer: process.sealer,
+            report: api.services.report,
+            time: time
+        )
         let ownRoutes =
             (ClientFiles.routes + console.routes).map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
+            + actions.routes.map { $0.labelled(.receivers) }
             + process.metrics.routes(for: service) + (receivers?.routes ?? [])
         (self.service, self.rates, self.ownRoutes) = (service, rates, ownRoutes)
         var (front, routes) = Self.surface(process.settings, service, declarations.routes)

@@ -140,6 +140,7 @@ struct PushPart: Sendable {
             states: reading.states,
             cursor: { MessageCursor(inTopicOf: $0)?.text(sealer: sealer) }
         )
+        content.links = settings.server.incidentLinks(sealer)
         content.placeholderTitle = push.placeholderTitle
         content.placeholderBody = push.placeholderBody
         return content

@@ -61,7 +61,12 @@ struct StorePart: Sendable {
             models: settings.models,
             webPush: try settings.webPush.registrar(),
             webhooks: webhooks.value.isEmpty
-                ? nil : WebhookRegistry(webhooks: webhooks, identifiers: process.identifiers),
+                ? nil
+                : WebhookRegistry(
+                    webhooks: webhooks,
+                    identifiers: process.identifiers,
+                    links: settings.server.incidentLinks(process.sealer)
+                ),
             staleMerges: { Self.write($0, to: logger) },
             deliveryListeners: listeners,
             storage: storage
@@ -167,16 +172,17 @@ struct StorePart: Sendable {
         var webhooks: [Webhook] = []
         for webhook in settings {
             do throws(KeyError) {
-                webhooks.append(
-                    Webhook(
-                        name: webhook.name,
-                        url: webhook.url,
-                        signer: try HMACKey(webhookSecret: webhook.secret.contents),
-                        types: webhook.types,
-                        includesTokens: webhook.includesTokens,
-                        scheduleUsers: webhook.scheduleUsers
-                    )
+                var made = Webhook(
+                    name: webhook.name,
+                    url: webhook.url,
+                    signer: try HMACKey(webhookSecret: webhook.secret.contents),
+                    types: webhook.types,
+                    includesTokens: webhook.includesTokens,
+                    scheduleUsers: webhook.scheduleUsers
                 )
+                made.topics = webhook.topics
+                (made.includesTexts, made.includesActions) = (webhook.includesTexts, webhook.includesActions)
+                webhooks.append(made)
             } catch {
                 throw StartError("The secret of webhook \(webhook.name): \(error.description)")
             }

@@ -92,7 +92,7 @@ enum MaskedPath {
         let (before, isLast) = (segments[index - 1], index == segments.count - 1)
         switch before {
         case "in": return segment != "to" && Receivers.kind(named: segment) == nil
-        case "ping": return true
+        case "ping", "act": return true
         case "push": return index > 1 && segments[index - 2] == "api"
         default: return isLast && segments.contains { $0 == "hooks" || $0 == "services" }
         }

@@ -18,6 +18,12 @@ extension Settings {
         package var includesTokens = false
         /// Names or ids of those who may name it in schedules of their own; `*` is everybody.
         package var scheduleUsers: Set<String> = []
+        /// Names or ids of the topics of whose incidents it is told; empty: all.
+        package var topics: Set<String> = []
+        /// Whether it is told the texts of incidents.
+        package var includesTexts = false
+        /// Whether it is given links by which incidents are answered.
+        package var includesActions = false
     }
 }
 
@@ -25,8 +31,12 @@ extension Settings {
 struct WebhookReading {
     private(set) var webhooks: [Settings.Webhook] = []
     private(set) var problems: [String] = []
-    private static let members = ["name", "url", "secret", "secret-file", "events", "include-tokens", "schedule-users"]
+    private static let members = [
+        "name", "url", "secret", "secret-file", "events", "include-tokens", "schedule-users", "topics", "include-texts",
+        "include-actions",
+    ]
     private static let maximumWebhooks = 100
+    private static let allOfIncidents = "incident.*"
     private let path: String
 
     /// - Parameters:
@@ -74,11 +84,15 @@ struct WebhookReading {
         let secret = checkedSecret(text, location)
         let types = eventTypes(fields["events"], location)
         let scheduleUsers = scheduleUsers(fields["schedule-users"], types, location)
+        let topics = topics(fields["topics"], types, location)
         guard problems.count == before, let url, let secret, let types else { return }
         let name = fields["name"]?.stringValue ?? String(url.split(separator: "/").dropFirst().first ?? "webhook")
         var webhook = Settings.Webhook(name: name, url: url, secret: Secret(secret), types: types)
         webhook.includesTokens = fields["include-tokens"]?.boolValue ?? false
         webhook.scheduleUsers = scheduleUsers
+        webhook.topics = topics
+        webhook.includesTexts = fields["include-texts"]?.boolValue ?? false
+        webhook.includesActions = fields["include-actions"]?.boolValue ?? false
         webhooks.append(webhook)
     }
 
@@ -97,6 +111,23 @@ struct WebhookReading {
         }
         if let types, !types.contains(.scheduleDue) {
             problems.append("\(location): schedule-users needs schedule.due among the events.")
+        }
+        return Set(names)
+    }
+
+    private mutating func topics(
+        _ value: JSONValue?,
+        _ types: Set<WebhookEventType>?,
+        _ location: String
+    ) -> Set<String> {
+        guard let value else { return [] }
+        let names = (value.arrayValue ?? [value]).map { $0.stringValue ?? "" }
+        guard !names.isEmpty, names.allSatisfy({ !$0.isEmpty }) else {
+            problems.append("\(location): topics must be a list of topics' names or ids, such as [\"alerts\"].")
+            return []
+        }
+        if let types, types.isDisjoint(with: WebhookEventType.ofIncidents) {
+            problems.append("\(location): topics needs incident.* among the events.")
         }
         return Set(names)
     }
@@ -140,14 +171,17 @@ struct WebhookReading {
     }
 
     private mutating func eventTypes(_ value: JSONValue?, _ location: String) -> Set<WebhookEventType>? {
-        let known = WebhookEventType.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = (WebhookEventType.allCases.map(\.rawValue) + [Self.allOfIncidents]).joined(separator: ", ")
         guard let value else { return WebhookEventType.ofUnnamed }
         let names = value.arrayValue?.map(\.stringValue) ?? [value.stringValue]
-        let types = names.map { $0.flatMap(WebhookEventType.init(rawValue:)) }
+        let types = names.map { name -> Set<WebhookEventType>? in
+            if name == Self.allOfIncidents { return WebhookEventType.ofIncidents }
+            return name.flatMap(WebhookEventType.init(rawValue:)).map { [$0] }
+        }
         guard !types.isEmpty, types.allSatisfy({ $0 != nil }) else {
             problems.append("\(location): events must be a list of some of \(known).")
             return nil
         }
-        return Set(types.compactMap(\.self))
+        return types.compactMap(\.self).reduce(into: []) { $0.formUnion($1) }
     }
 }

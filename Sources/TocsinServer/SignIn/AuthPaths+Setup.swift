@@ -42,7 +42,7 @@ extension AuthPaths {
             return AuthAnswer.page(
                 .created,
                 title: "Set up",
-                body: "<p>\(Self.escaped(account.name)) is the administrator of this server. "
+                body: "<p>\(MarkupText.escaped(account.name)) is the administrator of this server. "
                     + "The set-up code is used up.</p>"
             )
         } catch {
@@ -61,7 +61,7 @@ extension AuthPaths {
     )
 
     private func form(_ status: HTTPResponse.Status, message: String) -> OutgoingResponse {
-        let said = message.isEmpty ? "" : "<p role=\"alert\"><strong>\(Self.escaped(message))</strong></p>"
+        let said = message.isEmpty ? "" : "<p role=\"alert\"><strong>\(MarkupText.escaped(message))</strong></p>"
         return AuthAnswer.page(
             status,
             title: "Set up Tocsin",
@@ -77,17 +77,5 @@ extension AuthPaths {
                 </form>
                 """
         )
-    }
-
-    private static func escaped(_ text: String) -> String {
-        text.reduce(into: "") { result, character in
-            switch character {
-            case "&": result += "&amp;"
-            case "<": result += "&lt;"
-            case ">": result += "&gt;"
-            case "\"": result += "&quot;"
-            default: result.append(character)
-            }
-        }
     }
 }

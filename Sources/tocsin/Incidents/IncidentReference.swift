@@ -64,11 +64,12 @@ struct IncidentReference {
     }
 
     private var unknown: CommandFailure {
-        let hint = switch kind {
-        case .id where !text.contains("#"): " Name it by topic and number, such as alerts#42, or by its id."
-        case .id: " A number stands after the #, such as alerts#42."
-        case .number: ""
-        }
+        let hint =
+            switch kind {
+            case .id where !text.contains("#"): " Name it by topic and number, such as alerts#42, or by its id."
+            case .id: " A number stands after the #, such as alerts#42."
+            case .number: ""
+            }
         return CommandFailure(
             "There is no incident \(Terminal.harmless(text)) that you may see.\(hint) `tocsin incidents --state all` "
                 + "lists them."

@@ -45,17 +45,21 @@ enum IncidentWording {
         }
         for alert in alerts {
             lines.append(
-                ["alert", alert["state"]?.stringValue ?? "", alert["startsAt"]?.stringValue ?? "-",
-                    alert["title"]?.stringValue ?? alert["fingerprint"]?.stringValue ?? ""]
-                    .joined(separator: "\t")
+                [
+                    "alert", alert["state"]?.stringValue ?? "", alert["startsAt"]?.stringValue ?? "-",
+                    alert["title"]?.stringValue ?? alert["fingerprint"]?.stringValue ?? "",
+                ]
+                .joined(separator: "\t")
             )
         }
         for entry in entries {
             lines.append(
-                ["\(entry["number"]?.intValue ?? 0)", entry["at"]?.stringValue ?? "",
+                [
+                    "\(entry["number"]?.intValue ?? 0)", entry["at"]?.stringValue ?? "",
                     entry["change"]?.stringValue ?? "", entry["via"]?.stringValue ?? "-",
-                    entry["text"]?.stringValue ?? ""]
-                    .joined(separator: "\t")
+                    entry["text"]?.stringValue ?? "",
+                ]
+                .joined(separator: "\t")
             )
         }
         return lines.map { Terminal.harmless($0).replacing("\n", with: "\n\t") }

@@ -35,6 +35,27 @@ struct WebhookSettingsTests {
         #expect(!"\(settings)".contains(Self.secret))
     }
 
+    @Test("incidents are named one by one or all at once; topics, texts and links are asked for")
+    func incidents() throws {
+        let head = "[[webhooks]]\nurl = \"https://a.example/\"\nsecret = \"\(Self.secret)\"\n"
+        let all =
+            head + """
+                events = ["incident.*", "schedule.due"]
+                topics = ["alerts"]
+                include-texts = true
+                include_actions = true
+                """
+        let webhook = try #require(try read(all).settings.webhooks.first)
+        #expect(webhook.types == WebhookEventType.ofIncidents.union([.scheduleDue]))
+        #expect(webhook.topics == ["alerts"] && webhook.includesTexts && webhook.includesActions)
+        let one = try #require(try read(head + #"events = ["incident.opened"]"#).settings.webhooks.first)
+        #expect(one.types == [.incidentOpened] && one.topics.isEmpty && !one.includesTexts && !one.includesActions)
+        #expect(WebhookEventType.ofUnnamed.isDisjoint(with: WebhookEventType.ofIncidents))
+        #expect(problems(head + #"events = ["incident.*x"]"#).first?.contains("incident.*") == true)
+        #expect(problems(head + #"topics = ["alerts"]"#).first?.contains("incident.*") == true)
+        #expect(problems(head + "events = [\"incident.*\"]\ntopics = []").first?.contains("topics") == true)
+    }
+
     @Test("every member is read, several tables too, and secrets from files")
     func members() throws {
         let toml = """

@@ -1,0 +1,138 @@
+import HTTPTypes
+import NIOCore
+import TocsinCore
+import TocsinHTTP
+
+/// The pages behind action links: a title and one button, which does what the link is for.
+///
+/// To look at a page does nothing, so scanners of links press nothing.
+struct ActionPages: Sendable {
+    let incidents: IncidentBook
+    let sealer: any Sealer
+    let report: @Sendable (String) -> String
+    let time: any TimeSource
+    private let guesses = KeyGuesses()
+
+    private static let maximumBodyBytes = 4096
+
+    init(
+        incidents: IncidentBook,
+        sealer: any Sealer,
+        report: @escaping @Sendable (String) -> String,
+        time: any TimeSource
+    ) {
+        (self.incidents, self.sealer, self.report, self.time) = (incidents, sealer, report, time)
+    }
+
+    /// The routes.
+    var routes: [HTTPRoute] {
+        var route = HTTPRoute(nil, IncidentLinks.path + "*", admit: Self.admission) { request in
+            await RequestOrigin.$current.withValue(RequestOrigin(request.source)) { await respond(to: request) }
+        }
+        route.maximumBodyBytes = Self.maximumBodyBytes
+        return [route]
+    }
+
+    private static let admission: @Sendable (IncomingRequest) async -> BodyAdmission = { request in
+        let length = request.header("content-length").flatMap { Int($0) } ?? 0
+        guard length <= maximumBodyBytes else {
+            return .refused(page(.contentTooLarge, "Too much", "<p>This page takes no body.</p>"))
+        }
+        return .admitted(owner: nil)
+    }
+
+    private func respond(to request: IncomingRequest) async -> OutgoingResponse {
+        let (address, now) = (request.clientAddress, time.now())
+        if let seconds = guesses.wait(of: address, now: now) {
+            let text = "<p>Too many links that mean nothing came from your address. Try again in a minute.</p>"
+            return Self.page(.tooManyRequests, "Not now", text, [("retry-after", "\(seconds)")])
+        }
+        guard [.get, .head, .post].contains(request.method) else {
+            let text = "<p>Links are opened, and their button is pressed.</p>"
+            return Self.page(.methodNotAllowed, "Not so", text, [("allow", "GET, HEAD, POST")])
+        }
+        let token = String(request.path.dropFirst(IncidentLinks.path.count))
+        guard let link = IncidentLink(token: token, sealer) else {
+            guesses.note(address, now: now)
+            return Self.page(.notFound, "No such link", "<p>This link means nothing here. Was it cut?</p>")
+        }
+        do throws(ServiceError) {
+            guard request.method == .post else { return Self.page(of: try await incidents.found(by: link), link) }
+            if case .over(let words) = try await incidents.found(by: link) { return Self.over(words) }
+            try await incidents.follow(link)
+            return AuthAnswer.seeOther(token, [])
+        } catch {
+            return failure(error)
+        }
+    }
+
+    private func failure(_ error: ServiceError) -> OutgoingResponse {
+        switch error {
+        case .unavailable, .uncertain, .limit, .tooManyTries:
+            let text = "<p>The server cannot do this just now. Try again.</p>"
+            return Self.page(.serviceUnavailable, "Not now", text, [("retry-after", "5")])
+        case .unauthorized: return Self.over("There is nothing any more that this link could do.")
+        default:
+            let text = "<p>Something went wrong inside the server. Its log has it under \(report("\(error)")).</p>"
+            return Self.page(.internalServerError, "Not done", text)
+        }
+    }
+}
+
+// What pages say.
+extension ActionPages {
+    private static func page(of linked: LinkedIncident, _ link: IncidentLink) -> OutgoingResponse {
+        switch linked {
+        case .over(let words): return over(words)
+        case .found(let found):
+            let said = "<p>\(MarkupText.escaped("\(found.name): \(standing(of: found))"))</p>"
+            let title = found.incident["title"].text ?? ""
+            guard let button = button(link.action, in: found.state) else {
+                let isOver = found.state == .resolved && link.action != .resolve
+                return page(isOver ? .gone : .ok, title, said)
+            }
+            return page(
+                .ok,
+                title,
+                said + "\n<form method=\"post\"><button>\(button)</button></form>"
+            )
+        }
+    }
+
+    /// The button's words; nil where the link would change nothing.
+    private static func button(_ action: IncidentLink.Action, in state: IncidentState) -> String? {
+        switch (action, state) {
+        case (_, .resolved), (.acknowledge, .acknowledged), (.snooze, .snoozed): nil
+        case (.acknowledge, _): "Acknowledge"
+        case (.snooze, _): "Snooze for 1 hour"
+        case (.resolve, _): "Resolve"
+        }
+    }
+
+    private static func standing(of found: LinkedIncident.Found) -> String {
+        let incident = found.incident
+        switch found.state {
+        case .open: return "open since \(incident["openedAt"].text ?? "")"
+        case .acknowledged:
+            let by = incident["acknowledgedBy"].text.map { " by \($0)" } ?? ""
+            return "acknowledged\(by) at \(incident["acknowledgedAt"].text ?? "")"
+        case .snoozed: return "snoozed until \(incident["snoozedUntil"].text ?? "")"
+        case .resolved:
+            let by = incident["resolvedBy"].text.map { " by \($0)" } ?? ""
+            return "resolved\(by) at \(incident["resolvedAt"].text ?? "")"
+        }
+    }
+
+    private static func over(_ words: String) -> OutgoingResponse {
+        page(.gone, "Over", "<p>\(MarkupText.escaped(words))</p>")
+    }
+
+    private static func page(
+        _ status: HTTPResponse.Status,
+        _ title: String,
+        _ body: String,
+        _ fields: [(name: String, value: String)] = []
+    ) -> OutgoingResponse {
+        AuthAnswer.page(status, title: MarkupText.escaped(title), body: body, fields)
+    }
+}
