@@ -73,7 +73,8 @@ struct NtfyAction {
         case ("view", let url?):
             event.buttons.append(SenderEvent.Button(id: "view\(number)", title: label, url: url))
         case ("http", let url?) where context.integration.allowsHTTPActions && url.hasPrefix("http"):
-            var button = SenderEvent.Button(id: "http\(number)", title: label, url: nil)
+            // Who does not make the call opens the address, so that no button is dead.
+            var button = SenderEvent.Button(id: "http\(number)", title: label, url: url)
             button.call = SenderEvent.Call(method: method, url: url, headers: headers, body: body.cut(toBytes: 4096))
             event.buttons.append(button)
         case ("http", let url?):
