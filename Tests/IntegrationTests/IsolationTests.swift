@@ -79,10 +79,11 @@ struct Probe {
     private static let message = "{ id number title body owner topic { name } deliverySummary { accepted } }"
 
     private static let integration = "{ id name kind topicId keyHint events recent { status body } owner }"
+    private static let incident = "{ id number title topicId timeline { items { text by } } topic { name } }"
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `BEARER`, `GRANT`, `TOKEN`,
-    /// `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `ALARM`, `INTEGRATION`, `BEARER`,
+    /// `GRANT`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -157,6 +158,18 @@ struct Probe {
         write("rotateIntegrationKey", #"id: "INTEGRATION""#, "{ key url integration \(integration) }"),
         write("revokeIntegrationKey", #"id: "INTEGRATION", hint: "abcd""#, integration),
         write("setIntegrationSecret", #"id: "INTEGRATION", name: SIGNATURE, value: "s""#, integration),
+        read("getIncident", #"(id: "ALARM")"#, incident),
+        read("listIncidents", #"(filter: { topicId: { eq: "TOPIC" } })"#, "{ items \(incident) nextToken }"),
+        read("syncIncidents", "", "{ items \(incident) nextToken }"),
+        read("incidentsByTopicIdAndOpenedAt", #"(topicId: "TOPIC")"#, "{ items \(incident) nextToken }"),
+        read("incidentsByStateAndOpenedAt", "(state: OPEN)", "{ items \(incident) nextToken }"),
+        write("raiseIncident", #"input: { topicId: "TOPIC", title: "t" }"#, incident),
+        write("acknowledgeIncident", #"id: "ALARM""#, incident),
+        write("unacknowledgeIncident", #"id: "ALARM""#, incident),
+        write("snoozeIncident", #"id: "ALARM", minutes: 5"#, incident),
+        write("resolveIncident", #"id: "ALARM""#, incident),
+        write("reopenIncident", #"id: "ALARM""#, incident),
+        write("addIncidentNote", #"id: "ALARM", text: "t""#, "{ number by }"),
         read("readState", "", "{ unread topics { topicId } }"),
         Probe("markRead", #"mutation { markRead(topicId: "TOPIC") { unread topics { topicId } } }"#),
         Probe("sendPush", #"mutation { sendPush(tokens: ["TOKEN"], title: "t") { devices unknownTokens } }"#),
@@ -188,6 +201,9 @@ struct Probe {
     )
 
     private static let operationsLeftOut = [
+        "onCreateIncident": "One machine with onCreateTopic; tried by SharedIncidentTests.",
+        "onUpdateIncident": "One machine with onUpdateTopic; tried by SharedIncidentTests.",
+        "onDeleteIncident": "One machine with onDeleteTopic.",
         "createTopic": "Tried in a test of its own.",
         "notificationCategories": "Says the same to everybody: what a file of the operator's says.",
         "serverInfo": "Says the same to everybody.",
@@ -217,6 +233,7 @@ private struct Targets {
     private let grantID: String
     private let digestID: String
     private let integrationID: String
+    private let incidentID: String
     private static let title = "Ada's secret"
     private static let body = "Only for her"
 
@@ -265,7 +282,13 @@ private struct Targets {
             token: scene.ada
         )
         integrationID = try #require(integration["data"]?["createIntegration"]?["id"]?.stringValue, "\(integration)")
-        _ = try await scene.untilDelivered(1)
+        let incident = try await scene.installation.curl(
+            "mutation($input: RaiseIncidentInput!) { raiseIncident(input: $input) { id } }",
+            ["input": ["topicId": .string(scene.topicID), "title": .string(Self.title), "body": .string(Self.body)]],
+            token: scene.ada
+        )
+        incidentID = try #require(incident["data"]?["raiseIncident"]?["id"]?.stringValue, "\(incident)")
+        _ = try await scene.untilDelivered(2)
     }
 
     /// Bob's answer, with the ids he asked for taken out.
@@ -279,8 +302,9 @@ private struct Targets {
             ("USER", isThere ? "ada" : "nobody"), ("GROUP", isThere ? "oncall" : "nogroup"),
             ("BEARER", isThere ? bearerID : "01900000-0000-7000-8000-000000000006"),
             ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
+            ("ALARM", isThere ? incidentID : "01900000-0000-7000-8000-000000000009"),
             ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000008"),
-            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-000000000009"),
+            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-000000000010"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]
@@ -304,6 +328,7 @@ private struct Targets {
               listScheduledMessages { items { id name enabled owner updatedAt } }
               listDigests { items { id name owner updatedAt } }
               listIntegrations { items { id name keyHints secrets updatedAt _version _deleted } }
+              listIncidents { items { id number state occurrences _version timeline { items { number } } } }
               tokens { items { id name scopes expiresAt revokedAt rotatedTo } } }
             """
         let answer = try await scene.installation.curl(query, token: scene.ada)

@@ -127,14 +127,20 @@ struct AmplifySchemaTests {
         #expect(required.isEmpty)
     }
 
-    /// What `schema/tocsin.graphql` and `schema/people.graphql` add to the roots, and what is
-    /// optional in it for Amplify's clients.
+    /// What the files of `schema/` beside the model add to the roots, and what is optional in it
+    /// for Amplify's clients.
     private static let own: [String: [String]] = {
         var fields = [
             "CreateTopicInput": ["arn: String"], "Subscription": ["onCreateMessage(topicId", "onCreateMessage(after"],
         ]
         for text in (try? Self.ownSchema()) ?? [] {
             guard let document = try? parse(text, limits: .unlimited) else { return fields }
+            for case .objectType(let type) in document.definitions
+            where type.directives.contains(where: { $0.name == "model" }) {
+                // The models that ship beside the team's file.
+                fields["Query", default: []] += ["get", "list", "sync"].map { $0 + type.name } + ["incidentsBy"]
+                fields["Subscription", default: []] += ["onCreate", "onUpdate", "onDelete"].map { $0 + type.name }
+            }
             for case .objectTypeExtension(let type) in document.definitions where type.name != "Message" {
                 fields[type.name, default: []] += type.fields.map(\.name)
             }
@@ -145,7 +151,7 @@ struct AmplifySchemaTests {
     private static func ownSchema() throws -> [String] {
         let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        return try ["tocsin", "people"].map { name in
+        return try ["tocsin", "people", "incidents", "oncall"].map { name in
             try String(contentsOf: package.appending(path: "schema/\(name).graphql"), encoding: .utf8)
         }
     }

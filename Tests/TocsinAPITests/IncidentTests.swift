@@ -82,8 +82,15 @@ struct IncidentTests {
         return event
     }
 
-    private static func alert(_ fingerprint: String, firing: Bool = true, at start: Timestamp? = nil) -> SenderEvent.Alert {
-        var alert = SenderEvent.Alert(fingerprint: fingerprint, isFiring: firing, title: "disk of \(fingerprint)", labels: [:])
+    private static func alert(_ fingerprint: String, firing: Bool = true, at start: Timestamp? = nil)
+        -> SenderEvent.Alert
+    {
+        var alert = SenderEvent.Alert(
+            fingerprint: fingerprint,
+            isFiring: firing,
+            title: "disk of \(fingerprint)",
+            labels: [:]
+        )
         alert.startsAt = start
         return alert
     }
@@ -125,7 +132,10 @@ struct IncidentTests {
         let taken = try await scene.act("acknowledgeIncident(id: \"\(id)\", on: \"iPhone\", note: \"mine\")")
         #expect(taken["data"]?["acknowledgeIncident"]?["acknowledgedBy"] == "alice", "\(taken)")
         let again = try await scene.act("acknowledgeIncident(id: \"\(id)\", on: \"iPhone\")")
-        #expect(again["data"]?["acknowledgeIncident"] == taken["data"]?["acknowledgeIncident"], "a repeat changes nothing")
+        #expect(
+            again["data"]?["acknowledgeIncident"] == taken["data"]?["acknowledgeIncident"],
+            "a repeat changes nothing"
+        )
         _ = try await scene.act("unacknowledgeIncident(id: \"\(id)\")")
         let snoozed = try await scene.act("snoozeIncident(id: \"\(id)\", minutes: 60)")
         #expect(snoozed["data"]?["snoozeIncident"]?["state"] == "SNOOZED", "\(snoozed)")
@@ -288,7 +298,10 @@ struct IncidentTests {
         later.dueAt = scene.api.time.now().adding(seconds: 3600)
         #expect(try await scene.take(later)[0].messageID == nil)
         let listed = try await scene.api.run("{ listScheduledMessages { items { topicId nextAt } } }")
-        #expect(listed["data"]?["listScheduledMessages"]?["items"]?[0]?["topicId"]?.stringValue == scene.topic, "\(listed)")
+        #expect(
+            listed["data"]?["listScheduledMessages"]?["items"]?[0]?["topicId"]?.stringValue == scene.topic,
+            "\(listed)"
+        )
         #expect(try await scene.messages() == ["- backup done 4", "- disk 4"])
     }
 
@@ -308,7 +321,11 @@ struct IncidentTests {
         #expect(refused["errors"]?[0]?["extensions"]?["code"] == "UNAUTHORIZED", "\(refused)")
         let note = try await scene.api.run(
             "mutation($id: ID!) { addIncidentNote(id: $id, text: \"looking\") { number change text } }",
-            ["id": try await scene.api.run("{ listIncidents { items { id } } }")["data"]?["listIncidents"]?["items"]?[0]?["id"] ?? .null]
+            [
+                "id": try await scene.api.run("{ listIncidents { items { id } } }")["data"]?["listIncidents"]?[
+                    "items"
+                ]?[0]?["id"] ?? .null
+            ]
         )
         #expect(note["data"]?["addIncidentNote"]?["change"] == "NOTED", "\(note)")
     }
@@ -337,6 +354,45 @@ struct IncidentTests {
         #expect(found["data"]?["listIncidents"]?["items"]?.arrayValue?.count == 1)
         #expect(found["data"]?["listIncidents"]?["items"]?[0]?["occurrences"] == 64, "\(found)")
         #expect(try await scene.messages() == ["OPENED disk 4"])
+    }
+
+    /// Acts on one incident by number, of which each may be done twice.
+    private static func act(_ number: Int, _ scene: Scene) async throws {
+        let found = try await scene.api.run("{ listIncidents { items { id number } } }")
+        let items = found["data"]?["listIncidents"]?["items"]?.arrayValue ?? []
+        let newest = items.max { ($0["number"]?.intValue ?? 0) < ($1["number"]?.intValue ?? 0) }
+        let id = newest?["id"]?.stringValue ?? "none"
+        switch number {
+        case 0, 1, 2: _ = try await scene.take(Self.trigger(priority: 3 + number))
+        case 3: _ = try await scene.take(SenderEvent(.resolve, key: "db-1"))
+        case 4: _ = try await scene.take(SenderEvent(.acknowledge, key: "db-1"))
+        case 5: _ = try await scene.act("acknowledgeIncident(id: \"\(id)\")")
+        case 6: _ = try await scene.act("acknowledgeIncident(id: \"\(id)\")", as: APIHarness.identity("bob"))
+        case 7: _ = try await scene.act("unacknowledgeIncident(id: \"\(id)\")")
+        case 8: _ = try await scene.act("snoozeIncident(id: \"\(id)\", until: \"2026-07-02T00:00:00Z\")")
+        default: _ = try await scene.act("resolveIncident(id: \"\(id)\")")
+        }
+    }
+
+    @Test("whatever comes, each of it twice leaves the same states and messages as once")
+    func doubled() async throws {
+        for seed in 1...6 {
+            var (seen, random) = ([String](), UInt64(seed))
+            let acts = (0..<12).map { _ in
+                random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return Int((random >> 33) % 10)
+            }
+            for times in 1...2 {
+                let scene = try await Scene()
+                for act in acts { for _ in 0..<times { try await Self.act(act, scene) } }
+                let states = try await scene.api.run(
+                    "{ listIncidents { items { number state priority acknowledgedBy } } }"
+                )
+                let messages = try await scene.messages().filter { !$0.hasPrefix("UPDATED") }
+                seen.append(states.serializedString() + messages.joined(separator: "\n"))
+            }
+            #expect(seen[0] == seen[1], "seed \(seed): \(acts)")
+        }
     }
 
     @Test("a team's own type Incident stays theirs, and events make plain messages")

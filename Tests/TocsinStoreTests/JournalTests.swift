@@ -159,7 +159,7 @@ struct JournalTests {
         let signals: [DomainEvent] = [
             .outboxFilled, .webhooksFilled, .deviceEnded(DeviceID("d 1"), reason: "UNREGISTERED"),
             .pushesUnwanted(UserID("a\tb"), nil, .notificationsOff),
-            .pushesUnwanted(UserID("ben"), TopicID("t"), .leftTopic),
+            .pushesUnwanted(UserID("ben"), TopicID("t"), .leftTopic), .incidentAnswered("i\t1", 7),
             .accessEnded(UserID("ann"), nil), .accessEnded(UserID("ben"), TokenID("t\\1")),
         ]
         try await withNodes(["a", "b"], on: database) { nodes, _ in

@@ -46,7 +46,8 @@ struct ScopeNarrowing {
         case "Message":
             let listens = looks || [.listen, .sync].contains(operation)
             return (listens ? scope.readTopics : []) + (looks ? directPushes : [])
-        case "Incident" where model.sharing != nil: return looks || [.listen, .sync].contains(operation) ? scope.readTopics : []
+        case "Incident" where model.sharing != nil:
+            return looks || [.listen, .sync].contains(operation) ? scope.readTopics : []
         default: return []
         }
     }

@@ -60,7 +60,8 @@ package enum IncidentChange: String, Sendable, CaseIterable {
     package var isLoud: Bool {
         switch self {
         case .opened, .reopened, .raised, .unacknowledged, .woken, .reminded: true
-        case .updated, .acknowledged, .joined, .snoozed, .assigned, .noted, .resolved, .senderResolved, .flapping, .late:
+        case .updated, .acknowledged, .joined, .snoozed, .assigned, .noted, .resolved, .senderResolved, .flapping,
+            .late:
             false
         }
     }

@@ -101,7 +101,9 @@ extension IncidentBook {
             var incident = incident
             let actor = try book.actor(caller, IncidentAnswering(), turn.writer)
             guard let entry = try turn.enter(.noted, text, by: actor, nil, to: &incident) else {
-                return .failure(.limit("The timeline has \(IncidentTurn.entriesOfIncident) entries, and no room for more."))
+                return .failure(
+                    .limit("The timeline has \(IncidentTurn.entriesOfIncident) entries, and no room for more.")
+                )
             }
             try turn.saveFacts(of: incident)
             return .success(entry)
@@ -140,7 +142,12 @@ extension IncidentBook {
             }
             do throws(ServiceError) {
                 let texts: RecordInput = ["body": .text(raised.event.title + raised.event.body)]
-                try book.environment.takeStorage(for: texts, of: book.rights.messages, by: caller, sharedBy: topic.owner)
+                try book.environment.takeStorage(
+                    for: texts,
+                    of: book.rights.messages,
+                    by: caller,
+                    sharedBy: topic.owner
+                )
             } catch {
                 return .failure(error)
             }

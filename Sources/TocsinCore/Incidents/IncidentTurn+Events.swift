@@ -11,7 +11,9 @@ extension IncidentTurn {
         var actor: IncidentActor
 
         init(_ integration: Integration) {
-            (id, integrationID, name) = (integration.id, integration.id, integration.name)
+            // One that is moved begins anew: what is open elsewhere is under another lock.
+            id = integration.id + "@" + integration.topicID.text
+            (integrationID, name) = (integration.id, integration.name)
             (defaultPriority, resolveAfterSeconds) = (integration.defaultPriority, integration.resolveAfterSeconds)
             rules = IncidentRules(
                 reopenSeconds: integration.reopenSeconds,
@@ -93,7 +95,8 @@ extension IncidentTurn {
             var written = Change(standing: standing, change: change, loudness: loudness, actor: source.actor)
             if event.action == .trigger, change != .late {
                 written.values = try values(of: event, alerts, source, in: changed)
-                written.isTold = event.title.isEmpty || title(event, source) != changed.standing.title
+                written.isTold =
+                    event.title.isEmpty || title(event, source) != changed.standing.title
                     || alerts?.kind == .added
             } else if change == .resolved || change == .senderResolved {
                 written.values = try ending(event, alerts, source, change, in: changed)
@@ -111,7 +114,8 @@ extension IncidentTurn {
     /// What the record says of who took it on.
     func acknowledging(_ actor: IncidentActor) -> RecordInput {
         [
-            "acknowledgedAt": .text(now.iso8601), "acknowledgedBy": IncidentCase.value(actor.via == .sender ? nil : actor.name),
+            "acknowledgedAt": .text(now.iso8601),
+            "acknowledgedBy": IncidentCase.value(actor.via == .sender ? nil : actor.name),
             "acknowledgedVia": .text(actor.via.rawValue), "acknowledgedOn": IncidentCase.value(actor.place),
         ]
     }
@@ -360,12 +364,14 @@ struct AlertChanges {
             }
         }
         let firing = event.alerts.filter(\.isFiring)
-        areLate = !firing.isEmpty && firing.allSatisfy { alert in
-            guard let old = known[alert.fingerprint], let end = old.resolvedAt, let start = alert.startsAt else {
-                return false
+        areLate =
+            !firing.isEmpty
+            && firing.allSatisfy { alert in
+                guard let old = known[alert.fingerprint], let end = old.resolvedAt, let start = alert.startsAt else {
+                    return false
+                }
+                return old.startsAt == start && now < end.adding(seconds: Self.lateSeconds)
             }
-            return old.startsAt == start && now < end.adding(seconds: Self.lateSeconds)
-        }
     }
 }
 

@@ -183,7 +183,12 @@ extension IncidentTurn {
             }
         case .joined, .noted, .senderResolved, .flapping, .late: return nil
         }
-        return tell(change.change, change.change == .updated ? .quiet : change.loudness, by: change.actor, of: &incident)
+        return tell(
+            change.change,
+            change.change == .updated ? .quiet : change.loudness,
+            by: change.actor,
+            of: &incident
+        )
     }
 
     /// The message of a change.

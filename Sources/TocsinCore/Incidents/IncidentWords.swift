@@ -1,7 +1,8 @@
 /// What messages and timelines say of incidents.
 enum IncidentWords {
     /// A change in a sentence of the timeline.
-    static func sentence(_ change: IncidentChange, _ incident: Record, by actor: IncidentActor, at now: Timestamp) -> String
+    static func sentence(_ change: IncidentChange, _ incident: Record, by actor: IncidentActor, at now: Timestamp)
+        -> String
     {
         let by = actor.name == nil ? "" : " by \(actor.shown)"
         switch change {
@@ -25,7 +26,8 @@ enum IncidentWords {
     }
 
     /// The text of the message that tells of a change.
-    static func body(_ change: IncidentChange, _ incident: Record, by actor: IncidentActor, at now: Timestamp) -> String {
+    static func body(_ change: IncidentChange, _ incident: Record, by actor: IncidentActor, at now: Timestamp) -> String
+    {
         switch change {
         case .acknowledged, .snoozed, .resolved, .assigned: sentence(change, incident, by: actor, at: now)
         default: incident["body"].text ?? ""

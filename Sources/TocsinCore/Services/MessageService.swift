@@ -137,8 +137,8 @@ package struct MessageService: Sendable {
         )
     }
 
-    /// A message that the server makes in a topic, as somebody who was asked before whether they may
-    /// bring it about.
+    /// A message that the server makes in a topic, as somebody who was asked before whether they
+    /// may bring it about.
     func serversDraft(
         _ input: RecordInput,
         in topic: Record,

@@ -69,8 +69,8 @@ package struct ScheduledMessageService: Sendable {
         }
     }
 
-    /// Stores a scheduled message that was checked; without a draft, nobody is asked whether its owner
-    /// may publish.
+    /// Stores a scheduled message that was checked; without a draft, nobody is asked whether its
+    /// owner may publish.
     func insert(
         _ message: ScheduledMessage,
         _ draft: MessageDraft?,

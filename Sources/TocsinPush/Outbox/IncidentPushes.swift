@@ -40,9 +40,13 @@ enum IncidentPushes {
     /// change of it is.
     static func priority(of message: Record) -> Int64 {
         let own = message["priority"].int ?? 3
-        guard !message["incidentId"].isNull, let data = message["data"].text else { return own }
-        let text = (try? JSONParser.parse(data))?["incidentPriority"]?.stringValue
-        return text.flatMap { Int64($0) } ?? own
+        guard !message["incidentId"].isNull else { return own }
+        switch message["data"] {
+        case .text(let data), .json(let data):
+            let text = (try? JSONParser.parse(data))?["incidentPriority"]?.stringValue
+            return text.flatMap { Int64($0) } ?? own
+        case .null, .bool, .int, .double: return own
+        }
     }
 }
 

@@ -9,6 +9,7 @@ struct UpkeepPart: Sendable {
     private let tasks: [PeriodicTask]
     private let deliverySeconds: Reloadable<Double>
     private let auditSeconds: Reloadable<Double>
+    private let incidentSeconds: Reloadable<Double?>
     private let retention: Reloadable<MessageRetention>
     private let time: any TimeSource
     /// Held by the node whose turn it is; nil where there is only one node.
@@ -25,8 +26,10 @@ struct UpkeepPart: Sendable {
         (jobs, refresh) = (process.metrics.jobs, process.metrics.refresh)
         let deliverySeconds = Reloadable(settings.push.keptSeconds)
         let auditSeconds = Reloadable(settings.auditKept)
+        let incidentSeconds = Reloadable(settings.incidentsKeptSeconds)
         let retention = Reloadable(settings.retention)
         (self.deliverySeconds, self.auditSeconds, self.retention) = (deliverySeconds, auditSeconds, retention)
+        self.incidentSeconds = incidentSeconds
         var tasks = [
             TombstoneReaper(environment: store.environment, models: schema.models).task,
             GrantReaper(
@@ -42,6 +45,7 @@ struct UpkeepPart: Sendable {
             SessionReaper(store: store.store, time: time).task,
             AuditReaper(store: store.store, time: time, keptSeconds: auditSeconds).task,
             ReceivedRequestReaper(store: store.store, time: time).task,
+            IncidentReaper(store: store.store, time: time, keptSeconds: incidentSeconds).task,
             MessageReaper(store: store.store, time: time, retention: retention).task {
                 logger.info(
                     "old messages were removed",
@@ -60,6 +64,7 @@ struct UpkeepPart: Sendable {
     func reload(_ settings: Settings) {
         deliverySeconds.replace(with: settings.push.keptSeconds)
         auditSeconds.replace(with: settings.auditKept)
+        incidentSeconds.replace(with: settings.incidentsKeptSeconds)
         retention.replace(with: settings.retention)
     }
 

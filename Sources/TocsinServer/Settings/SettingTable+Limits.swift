@@ -196,6 +196,12 @@ extension SettingTable {
             86_400...(100 * 31_536_000),
             "How long rows of the audit are kept, such as 90d or 1y."
         ).reloading(),
+        .duration(
+            "incidents-keep",
+            \.incidentsKeptSeconds,
+            3600...(100 * 31_536_000),
+            "How long incidents are kept after their end, with their timelines, such as 90d or 1y."
+        ).reloading(),
     ]
 
     static let dataLimits: [SettingDefinition] = [

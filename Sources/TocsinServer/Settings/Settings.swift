@@ -32,6 +32,8 @@ package struct Settings: Sendable, Hashable {
     package var retention = MessageRetention()
     /// How long rows of the audit are kept, in seconds.
     package var auditKeptSeconds: Double? = 400 * 86_400
+    /// How long incidents are kept after their end, in seconds.
+    package var incidentsKeptSeconds: Double? = 365 * 86_400
     /// The same for who has no other word.
     package var auditKept: Double { auditKeptSeconds ?? 400 * 86_400 }
     /// How versions are resolved, and how long deleted records are kept.

@@ -74,7 +74,9 @@ private enum SQL {
         INSERT INTO incident_entries (incident_id, number, at, change, actor, via, place, text, message_id)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         """
-    private static let loud = IncidentChange.allCases.filter(\.isLoud).map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    private static let loud = IncidentChange.allCases.filter(\.isLoud).map { "'\($0.rawValue)'" }.joined(
+        separator: ", "
+    )
     static let waiting = """
         SELECT \(Delivery.columns) FROM messages AS m JOIN deliveries AS x ON x.message_id = m.id
         WHERE m.incident_id = $1 AND m.incident_change IN (\(loud)) AND x.status = 'waiting'

@@ -75,6 +75,13 @@ struct RightsMatrixTests {
             route: OlderRoute(path: "/api/notifications/history?limit=500")
         ),
         Right(
+            name: "raise an incident",
+            holders: readers.intersection(publishers),
+            document:
+                #"mutation { raiseIncident(input: { topicId: "TOPIC", title: "t", key: "k" }) { number } }"#,
+            path: ["raiseIncident", "number"]
+        ),
+        Right(
             name: "publish",
             holders: publishers,
             document:
@@ -161,6 +168,8 @@ struct RightsMatrixTests {
         "unsubscribeFromTopic": "Gives up what one has; tried by GrantTests.",
         "markRead": "Is about how far the caller has read; tried by ReadStateTests.",
         "createScheduledMessage": "Publishes later, and is judged then; tried by ScheduledMessageTests.",
+        "listIncidents": "As the messages of one topic; tried by IncidentTests.",
+        "incidentsByTopicIdAndOpenedAt": "As the messages of one topic; tried by IncidentTests.",
         "createDigest": "Sums up what the caller reads; tried by DigestTests.",
         "createIntegration": "Publishes, by a key; tried by ReceiverKeyTests.",
         "integrationsByTopicId": "As getIntegration; tried by IsolationTests.",

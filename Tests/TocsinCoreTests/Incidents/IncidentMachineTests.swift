@@ -6,7 +6,8 @@ struct IncidentMachineTests {
     private static let now = Timestamp(milliseconds: 1_800_000_000_000)
     private static let rules = IncidentRules()
 
-    private static func standing(_ state: IncidentState, _ edit: (inout IncidentStanding) -> Void = { _ in }) -> IncidentStanding
+    private static func standing(_ state: IncidentState, _ edit: (inout IncidentStanding) -> Void = { _ in })
+        -> IncidentStanding
     {
         var standing = IncidentStanding(openedAt: now.adding(seconds: -600))
         (standing.state, standing.title) = (state, "disk")
@@ -147,11 +148,13 @@ struct IncidentMachineTests {
     @Test("where people alone resolve, a sender's end is noted once, until the next trigger")
     func byHand() {
         let machine = IncidentMachine(rules: IncidentRules(isResolvedByHand: true))
-        guard case .changes(let noted, .senderResolved, .none) = machine.outcome(
-            .resolve(.sender),
-            on: Self.standing(.acknowledged),
-            at: Self.now
-        ) else {
+        guard
+            case .changes(let noted, .senderResolved, .none) = machine.outcome(
+                .resolve(.sender),
+                on: Self.standing(.acknowledged),
+                at: Self.now
+            )
+        else {
             Issue.record("not noted")
             return
         }

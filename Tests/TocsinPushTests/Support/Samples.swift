@@ -25,7 +25,7 @@ struct TestModels: Sendable {
             [
                 ("topicId", .text), ("number", .int), ("type", .int), ("title", .text), ("body", .text), ("key", .text),
                 ("priority", .int), ("url", .text), ("data", .json), ("category", .text), ("expiresAt", .text),
-                ("push", .json),
+                ("push", .json), ("incidentId", .text), ("incidentChange", .text),
             ],
             rules["Message"] ?? []
         )

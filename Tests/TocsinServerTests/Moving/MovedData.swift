@@ -101,6 +101,7 @@ enum MovedData {
 
     private static let references = [
         "topic_id": "topics", "message_id": "messages", "user_id": "users", "group_id": "groups",
+        "incident_id": "incidents",
     ]
     private static let texts = [
         "", "plain", "\"quoted\" \\ and /", "line\nbreak\r\t", "\u{1} control \u{7F}", "Grüße 🌍👩‍👩‍👧", "\u{2028}\u{FFFD}",

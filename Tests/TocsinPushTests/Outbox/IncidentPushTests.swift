@@ -1,0 +1,122 @@
+import Testing
+import TocsinCore
+import TocsinPush
+import TocsinStore
+
+@Suite("Pushes of incidents", .timeLimit(.minutes(5)))
+struct IncidentPushTests {
+    /// The model of incidents, as far as pushes ask for it.
+    private static let incidents: ModelType = {
+        let columns = ShippedTables.layout(of: "Incident", isShipped: true)
+        let fields = ["id", "topicId", "state"].map { name in
+            ModelField(
+                name: name,
+                typeName: "String",
+                kind: .text,
+                isRequired: false,
+                storage: columns.columns[name].map(ModelField.Storage.column) ?? .extra(name)
+            )
+        }
+        return ModelType(
+            name: "Incident",
+            plural: "Incidents",
+            table: columns.table,
+            fields: fields,
+            indexes: [],
+            relations: [],
+            rules: []
+        )
+    }()
+
+    /// An outbox whose store has the incident `i`; Ann has one phone.
+    private func with(_ body: (OutboxHarness) async throws -> Void) async throws {
+        try await OutboxHarness.with { harness in
+            var incident = Record(model: Self.incidents)
+            (incident["id"], incident["topicId"], incident["state"]) = (.text("i"), .text("topic-1"), .text("OPEN"))
+            let made = incident
+            try await harness.store.write { writer throws(StoreError) in
+                _ = try writer.insert(made)
+                try writer.save(IncidentFacts(source: "s"), of: "i", resolvedAt: nil)
+            }
+            try await harness.add([Device.sample("d1", token: "aa", user: "ann")])
+            try await body(harness)
+        }
+    }
+
+    private func publish(_ change: IncidentChange, _ id: String, number: Int64, _ harness: OutboxHarness) async throws {
+        try await harness.publish(
+            id,
+            number: number,
+            ["incidentId": .text("i"), "incidentChange": .text(change.rawValue), "priority": .int(4)]
+        )
+    }
+
+    private func answer(upTo number: Int64, _ harness: OutboxHarness) async throws {
+        try await harness.store.write { writer throws(StoreError) in
+            var facts = IncidentFacts(source: "s")
+            facts.answeredNumber = number
+            try writer.save(facts, of: "i", resolvedAt: nil)
+            try writer.withdrawPushes(ofIncident: "i", now: harness.time.now())
+        }
+    }
+
+    @Test("what waits when somebody answers ends in that transaction; what is under way is not tried again")
+    func withdrawn() async throws {
+        try await with { harness in
+            harness.transport.answer { _, _ in .unknown(reason: "cut") }
+            try await publish(.opened, "m1", number: 1, harness)
+            try await harness.running { _ in
+                try await harness.deliveries(movingTime: false) { $0.are(1, .waiting) && $0[0].attempts > 0 }
+            }
+            try await answer(upTo: 2, harness)
+            let row = try #require(try await harness.deliveries().first)
+            #expect(row.status == .ended && row.reason == .incidentAnswered)
+            #expect(harness.history.last?.reason == .incidentAnswered)
+        }
+        try await with { harness in
+            harness.transport.answer { _, _ in nil }
+            try await publish(.opened, "m1", number: 1, harness)
+            try await harness.running { worker in
+                try await harness.wait { !harness.transport.sent.isEmpty }
+                worker.cancelPushes(of: "i", upTo: 2)
+                harness.transport.release(.unknown(reason: "cut"))
+                let rows = try await harness.deliveries(movingTime: false) { $0.are(1, .ended) }
+                #expect(rows.map(\.reason) == [.incidentAnswered])
+            }
+            #expect(harness.transport.sent.count == 1)
+        }
+    }
+
+    @Test("a fan-out that begins after the answer rings nowhere; what is asked after it does")
+    func lateFanout() async throws {
+        try await with { harness in
+            try await publish(.opened, "m1", number: 1, harness)
+            try await answer(upTo: 2, harness)
+            try await publish(.reopened, "m3", number: 3, harness)
+            try await harness.running { _ in
+                let rows = try await harness.deliveries("m1") { $0.are(1, .ended) }
+                #expect(rows.map(\.reason) == [.incidentAnswered])
+                try await harness.deliveries("m3") { $0.are(1, .accepted) }
+            }
+            #expect(harness.transport.sent.count == 1)
+        }
+    }
+
+    @Test("a quiet change replaces the notification where there is one, and goes to no other device")
+    func replaced() async throws {
+        try await with { harness in
+            try await publish(.opened, "m1", number: 1, harness)
+            try await harness.running { worker in
+                try await harness.deliveries("m1") { $0.are(1, .accepted) }
+                try await harness.add([Device.sample("d2", token: "bb", user: "bob")])
+                try await publish(.acknowledged, "m2", number: 2, harness)
+                worker.wake()
+                let rows = try await harness.deliveries("m2") { $0.are(2, .accepted, .skipped) }
+                #expect(rows.map(\.status) == [.accepted, .skipped])
+                #expect(rows.last?.reason == .incidentUnseen)
+            }
+            let collapsed = Set(harness.transport.sent.map { $0.header("apns-collapse-id") })
+            #expect(harness.transport.sent.count == 2 && collapsed.count == 1)
+        }
+    }
+}
