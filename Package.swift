@@ -192,7 +192,7 @@ let package = Package(
         tests(
             "TocsinReceiversTests",
             ["JSON", "TocsinContent", "TocsinCore", "TocsinReceivers"],
-            exclude: ["Recorded"]
+            exclude: ["Receivers", "Recorded"]
         ),
         tests(
             "TocsinPushTests",

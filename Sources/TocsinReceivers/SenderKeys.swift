@@ -64,7 +64,7 @@ package enum SenderKeys {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var pieces = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         let filled = pieces.indices.filter { !pieces[$0].isEmpty }
-        let segments = filled.map { FormText.decoded(pieces[$0], plusIsSpace: false) }
+        let segments = filled.map { QueryText.decoded(pieces[$0], plusIsSpace: false) }
         let secret = position(in: segments)
         for (number, segment) in segments.enumerated() where number == secret || isKey(segment) {
             pieces[filled[number]] = "***"
@@ -73,10 +73,10 @@ package enum SenderKeys {
         guard parts.count > 1 else { return path }
         let query = parts[1].split(separator: "&", omittingEmptySubsequences: false).map { item in
             let halves = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = FormText.decoded(halves.first ?? "", plusIsSpace: true).lowercased()
+            let name = QueryText.decoded(halves.first ?? "", plusIsSpace: true).lowercased()
             let isSecret =
                 halves.count > 1
-                && (secretNames.contains(name) || isKey(FormText.decoded(halves[1], plusIsSpace: true)))
+                && (secretNames.contains(name) || isKey(QueryText.decoded(halves[1], plusIsSpace: true)))
             return isSecret ? halves[0] + "=***" : String(item)
         }
         return path + "?" + query.joined(separator: "&")
@@ -86,7 +86,7 @@ package enum SenderKeys {
     private static let secretNames: Set<String> = ["token", "auth", "apikey", "access_token", "routing_key"]
     private static let words = Set(Integration.Kind.allCases.map(Receivers.pathName)).union(["to"])
 
-    /// The segment that is the key: of `/in/…`, `/services/…`, `/hooks/…`, `/ping/…`, `/api/push/…`.
+    /// The segment that is the key, by how the path begins.
     private static func position(in segments: [String]) -> Int? {
         switch segments.first {
         case "in": segments.count > 1 && !words.contains(segments[1]) ? 1 : nil

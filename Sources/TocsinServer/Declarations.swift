@@ -5,13 +5,15 @@ import TocsinAuth
 import TocsinCore
 import TocsinHTTP
 import TocsinHTTP2
+import TocsinReceivers
 
 /// What files declare to be served: the model, the routes and the trusted documents, each
-/// held against the schema.
+/// held against the schema, and the receivers.
 struct Declarations {
     let schema: APISchema
     let executor: ResponseExecutor
     let routes: [Route]
+    let receivers: ReceiverCatalog
     let documents: RequestDocuments
     /// Shipped routes that the operator's schema leaves no room for: reasons for the log.
     let warnings: [String]
@@ -28,8 +30,8 @@ struct Declarations {
         try self.init(settings, schema, executor, ownDocuments: ownDocuments)
     }
 
-    /// Routes and trusted documents as their files are now, over the schema that is served; what
-    /// clients have stored stays.
+    /// Routes, receivers and trusted documents as their files are now, over the schema that is
+    /// served; what clients have stored stays.
     func readAnew(_ settings: Settings) throws(StartError) -> Declarations {
         try Declarations(settings, schema, executor, ownDocuments: ownDocuments, earlier: documents)
     }
@@ -55,6 +57,12 @@ struct Declarations {
         }
         routes = loading?.routes ?? []
         warnings = loading?.warnings ?? []
+        var receivers: ReceiverCatalog?
+        do throws(StartError) {
+            receivers = try ReceiverLoading.catalog(settings.server)
+        } catch {
+            problems.append(error.description)
+        }
         var documents: RequestDocuments?
         do throws(StartError) {
             documents = try Self.documents(
@@ -66,8 +74,8 @@ struct Declarations {
         } catch {
             problems.append(error.description)
         }
-        guard let documents, problems.isEmpty else { throw StartError(problems.joined(separator: "\n")) }
-        self.documents = documents
+        guard let documents, let receivers, problems.isEmpty else { throw StartError(problems.joined(separator: "\n")) }
+        (self.documents, self.receivers) = (documents, receivers)
         trustedMode = settings.server.trustedMode
         sharesTopics = settings.server.sharesTopics
     }

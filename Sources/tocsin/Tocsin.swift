@@ -20,7 +20,7 @@ struct Tocsin: AsyncParsableCommand {
                     ServeCommand.self, UserCommand.self, GroupCommand.self, TokenCommand.self, KeyCommand.self,
                     DeviceCommand.self, MemberCommand.self, AuditCommand.self, MigrateCommand.self, BackupCommand.self,
                     AdminCommand.self, ExportCommand.self, ImportCommand.self, ImportDevicesCommand.self,
-                    SettingsCommand.self, SchemaCommand.self, GenerateCommand.self, VAPIDCommand.self,
+                    SettingsCommand.self, SchemaCommand.self, GenerateCommand.self, ReceiverCommand.self, VAPIDCommand.self,
                     WebhooksCommand.self, TimersCommand.self, CapacityCommand.self,
                 ]
             ),

@@ -86,11 +86,11 @@ struct TriedPage: CustomTestStringConvertible {
     /// Whether it begins with nothing; other pages go on from the quick start.
     var startsServer: Bool { blocks.contains { $0.contains("tocsin serve") } }
 
-    /// The README and all pages in `docs` that have such blocks.
+    /// The README and all pages in `docs` and its folders that have such blocks.
     static let all: [TriedPage] = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: root + "/docs")) ?? []
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: root + "/docs")) ?? []
         let paths = ["README.md"] + names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/" + $0 }
         return paths.compactMap { path in
             guard let text = try? String(contentsOfFile: root + "/" + path, encoding: .utf8) else { return nil }

@@ -16,6 +16,11 @@ struct SettingsCheckTests {
             #"{"routes": [{"method": "GET", "path": "/a", "document": "{ nope }", "answer": 1}]}"#,
             ["routes.json", "GET /a", "nope"]
         ),
+        (
+            "--receivers", "receivers.json",
+            #"{"receivers": [{"name": "x", "rules": [{"event": {"action": "log", "title": "{a | shout}"}}]}]}"#,
+            ["receivers.json", "receiver x", "rule 1", "shout"]
+        ),
         ("--trusted-documents", "Wrong.graphql", "{ nope }", ["Wrong.graphql:1:3", "nope"]),
         (
             "--categories", "categories.json", #"{"categories": [{"id": "A"}, {"id": "A"}]}"#, ["categories.json"]

@@ -45,7 +45,7 @@ struct SenderKeysTests {
             isAuthorization: true
         ),
         Place(kind: .ntfy, target: "/alerts", headers: [("Authorization", "Bearer tk_\(key)")], isAuthorization: true),
-        // The user "alice" and the key; no user and the key; the key and no password; Apprise's "None".
+        // A user and the key; no user; no password; Apprise's password "None".
         Place(
             kind: .ntfy,
             target: "/alerts",

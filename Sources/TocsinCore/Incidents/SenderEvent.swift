@@ -51,7 +51,7 @@ package struct SenderEvent: Sendable, Equatable {
     package var collapseKey: String?
     /// When the message is to come; nil: at once.
     package var dueAt: Timestamp?
-    /// The incident is resolved by itself after so long without an event; nil: the integration says.
+    /// The incident resolves itself after so long without an event; nil: the integration says.
     package var resolveAfterSeconds: Int?
     /// Whether devices get it.
     package var isPushed: Bool

@@ -110,7 +110,7 @@ package struct CloudEventsReceiver: Receiver {
     private static func binary(_ request: ReceiverRequest) -> JSONObject {
         var object = JSONObject()
         for header in request.headers where header.name.lowercased().hasPrefix("ce-") {
-            let value = FormText.decoded(header.value.trimmed, plusIsSpace: false)
+            let value = QueryText.decoded(header.value.trimmed, plusIsSpace: false)
             object[String(header.name.lowercased().dropFirst(3))] = .string(value)
         }
         let isJSON = request.mediaType.hasSuffix("json")

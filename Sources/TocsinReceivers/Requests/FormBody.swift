@@ -8,7 +8,7 @@ extension ReceiverRequest {
     /// The fields of the form in the body, in order; files are left out.
     package var form: [Item] {
         switch mediaType {
-        case "application/x-www-form-urlencoded": return FormText.items(body)
+        case "application/x-www-form-urlencoded": return QueryText.items(body)
         case "multipart/form-data":
             guard let boundary = MailHeaders.parameter("boundary", of: header("Content-Type") ?? "") else { return [] }
             return MultipartText.parts(of: body[...], boundary: boundary, maximum: Self.maximumItems).compactMap {

@@ -51,7 +51,7 @@ package enum HTMLText {
         return end(of: "</\(word)", bytes, from: close + 1)
     }
 
-    /// The position behind the next occurrence of a text in either case; the end when there is none.
+    /// The position behind the next occurrence of a text in either case, or the end.
     private static func end(of text: String, _ bytes: [UInt8], from start: Int) -> Int {
         let wanted = Array(text.utf8)
         var index = start

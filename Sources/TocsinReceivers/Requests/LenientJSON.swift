@@ -12,8 +12,8 @@ package enum LenientJSON {
 
     /// The value of a body.
     ///
-    /// A byte order mark is skipped. Invalid UTF-8 and lone surrogates are replaced, raw line ends in
-    /// texts taken, as scripts send them. Of members with one name the last wins.
+    /// A byte order mark is skipped. Invalid UTF-8 and lone surrogates are replaced, raw line ends
+    /// in texts taken, as scripts send them. Of members with one name the last wins.
     package static func parse(_ body: [UInt8]) throws(JSONError) -> JSONValue {
         do throws(JSONError) {
             return try JSONParser.parse(body, limits: limits)
@@ -41,6 +41,7 @@ package enum LenientJSON {
         /// A sentence.
         package let reason: String
 
+        /// A reason in a sentence.
         package init(_ reason: String) { self.reason = reason }
     }
 

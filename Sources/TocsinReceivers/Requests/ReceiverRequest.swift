@@ -36,8 +36,8 @@ package struct ReceiverRequest: Sendable, Equatable {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         (self.method, self.headers, self.body, self.receivedAt) = (method.uppercased(), headers, body, receivedAt)
         path = parts.first.map(String.init) ?? ""
-        segments = path.split(separator: "/").map { FormText.decoded($0, plusIsSpace: false) }
-        query = parts.count > 1 ? FormText.items(parts[1].utf8) : []
+        segments = path.split(separator: "/").map { QueryText.decoded($0, plusIsSpace: false) }
+        query = parts.count > 1 ? QueryText.items(parts[1].utf8) : []
     }
 
     /// The first header of this name that is not empty, without space around it.

@@ -3,7 +3,7 @@ package enum SenderURL {
     /// The longest that is kept, in bytes.
     package static let maximumBytes = 2048
 
-    /// `scheme://host…`, with which scheme ever but those that run or read something in the reader's
+    /// `scheme://host…`, with any scheme but those that run or read something in the reader's
     /// program; nil: it is no address.
     package static func checked(_ text: String?) -> String? {
         guard let text = text?.trimmed, text.utf8.count <= maximumBytes,

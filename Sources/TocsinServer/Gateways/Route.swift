@@ -1,7 +1,9 @@
 import GraphQL
 import HTTPTypes
 package import JSON
+import TocsinAuth
 package import TocsinCore
+import TocsinReceivers
 
 /// One path of an older app's, served by a GraphQL document.
 package struct Route: Sendable {
@@ -17,7 +19,7 @@ package struct Route: Sendable {
     package let isDebug: Bool
     let lookupVariables: Set<String>
     let variables: [RouteVariable]
-    let answer: RouteTemplate
+    let answer: Template
     /// The status of an answer without errors.
     let status: HTTPResponse.Status
 
@@ -36,42 +38,39 @@ package struct Route: Sendable {
 struct RouteDocument {
     let operation: OperationDefinition
 
-    init(_ text: String) throws(RouteProblem) {
+    init(_ text: String) throws(TemplateProblem) {
         let document: Document
         do throws(SyntaxError) {
             document = try parse(text)
         } catch {
             let location = error.locations.first.map { " (line \($0.line), column \($0.column) of the document)" } ?? ""
-            throw RouteProblem("\(error.message)\(location)")
+            throw TemplateProblem("\(error.message)\(location)")
         }
         guard document.operations.count == 1, let operation = document.operations.first else {
-            throw RouteProblem("the document must have one operation; it has \(document.operations.count)")
+            throw TemplateProblem("the document must have one operation; it has \(document.operations.count)")
         }
         guard operation.kind != .subscription else {
-            throw RouteProblem("a subscription cannot be answered once. Write a query or a mutation")
+            throw TemplateProblem("a subscription cannot be answered once. Write a query or a mutation")
         }
         self.operation = operation
     }
 
-    /// What is wrong with a placeholder of the answer; nil when the data may have it.
-    func problem(with placeholder: RoutePlaceholder, list: RoutePlaceholder?) -> String? {
-        switch placeholder {
-        case .caller: return nil
-        case .first(let wanted, let other): return problem(with: wanted, list: list) ?? problem(with: other, list: list)
+    /// What is wrong with a place of the answer; nil when the data may have it.
+    func problem(with place: TemplatePlace, list: TemplatePlaceholder?) -> String? {
+        switch place.root {
+        case .group, .body: return nil
         case .variable(let name):
             let isDeclared = operation.variables.contains { $0.name == name }
             return isDeclared ? nil : "the answer names $\(name), which the document does not declare"
-        case .data(let path):
-            return selects(path) ? nil : "the document does not select {\(path.joined(separator: "."))}"
-        case .item(let path):
-            let shown = "{.\(path.joined(separator: "."))}"
-            switch list {
-            case .data(let items)?:
-                let whole = (items + path).joined(separator: ".")
-                return selects(items + path) ? nil : "the document does not select \(whole) for \(shown)"
-            case .item?: return nil
-            default: return "\(shown) stands outside of a list's \"give\""
-            }
+        case .document:
+            return selects(place.keys) ? nil : "the document does not select {\(place.keys.joined(separator: "."))}"
+        case .item:
+            let shown = "{.\(place.keys.joined(separator: "."))}"
+            guard let items = list?.onlyPlace else { return "\(shown) stands outside of a list's \"give\"" }
+            guard items.root == .document else { return nil }
+            let whole = items.keys + place.keys
+            return selects(whole)
+                ? nil : "the document does not select \(whole.joined(separator: ".")) for \(shown)"
         }
     }
 
@@ -79,6 +78,8 @@ struct RouteDocument {
     /// hold what is looked for.
     private func selects(_ path: [String]) -> Bool {
         var selections = operation.selectionSet
+        // What counts an item of a list is no field.
+        let path = path.filter { Int($0) == nil }
         for (index, key) in path.enumerated() {
             var next: SelectionSet?
             var isFound = false
@@ -111,7 +112,8 @@ extension Route {
         caller: Identity,
         run: Run
     ) async throws(RouteFault) -> JSONValue {
-        var scope = RouteScope(caller: caller)
+        var scope = TemplateScope(sha256: Digest.sha256)
+        scope.groups["caller"] = ["userId": .string(caller.userID.text), "username": .string(caller.username)]
         for variable in variables where variable.value == nil {
             let value = try await variable.value(in: input, caller: caller, run: run)
             if let value { scope.variables[variable.name] = value }
@@ -119,12 +121,13 @@ extension Route {
         if let lookup {
             // A document may be given no variables but its own.
             let asked = scope.variables.filter { lookupVariables.contains($0.key) }
-            scope.data = try await run(lookup, JSONObject(asked.map { ($0.key, $0.value) }))
+            scope.document = try await run(lookup, JSONObject(asked.map { ($0.key, $0.value) }))
         }
+        var filling = TemplateRun(scope)
         for variable in variables {
-            if let value = variable.value { scope.variables[variable.name] = value.filled(scope) }
+            if let value = variable.value { filling.scope.variables[variable.name] = filling.fill(value) }
         }
-        scope.data = try await run(document, scope.variables)
-        return answer.filled(scope)
+        filling.scope.document = try await run(document, filling.scope.variables)
+        return filling.fill(answer)
     }
 }

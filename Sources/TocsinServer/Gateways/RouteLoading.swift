@@ -63,13 +63,6 @@ struct RouteLoading {
     }
 }
 
-/// What is wrong with a part of a route's declaration, and what to write instead.
-struct RouteProblem: Error {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-}
-
 /// Everything that is wrong with a file of routes.
 package struct RouteProblems: Error, Sendable, CustomStringConvertible {
     /// One sentence each: file, route, what is wrong and what to do.

@@ -1,6 +1,7 @@
 import GraphQL
 import HTTPTypes
 import JSON
+import TocsinReceivers
 
 /// Reads routes from their data file and checks all that can be checked before the first request.
 package struct RouteReading {
@@ -63,7 +64,7 @@ package struct RouteReading {
             return
         }
         for search in declared {
-            do throws(RouteProblem) {
+            do throws(TemplateProblem) {
                 let read = try RouteSearch(search.value, check: check)
                 searches[search.key] = read
                 problems += read.faults.map { "\(file): search \(search.key): \($0)" }
@@ -77,14 +78,14 @@ package struct RouteReading {
         let method = value["method"]?.stringValue
         let path = value["path"]?.stringValue
         let name = method.flatMap { method in path.map { "\(method) \($0)" } } ?? "route \(number)"
-        do throws(RouteProblem) {
+        do throws(TemplateProblem) {
             guard let members = value.objectValue, let method, let path else {
-                throw RouteProblem("a route is an object with texts for \"method\" and \"path\"")
+                throw TemplateProblem("a route is an object with texts for \"method\" and \"path\"")
             }
             try Self.checkNames(members, Self.members)
             try Self.check(method, path)
             guard let text = Self.document(members["document"]) else {
-                throw RouteProblem("\"document\" must be the document's text, or a list of its lines")
+                throw TemplateProblem("\"document\" must be the document's text, or a list of its lines")
             }
             let document = try RouteDocument(text)
             let lookup = try Self.lookup(members["lookup"], for: document)
@@ -95,7 +96,7 @@ package struct RouteReading {
             }
             let route = try route(method, path, (text, document), lookup, members)
             guard !routes.contains(where: { $0.key == route.key }) else {
-                throw RouteProblem("another route of this file has this method and path. Remove one of them")
+                throw TemplateProblem("another route of this file has this method and path. Remove one of them")
             }
             routes.append(route)
         } catch {
@@ -109,23 +110,25 @@ package struct RouteReading {
         _ main: (text: String, document: RouteDocument),
         _ lookup: (text: String, document: RouteDocument)?,
         _ members: JSONObject
-    ) throws(RouteProblem) -> Route {
+    ) throws(TemplateProblem) -> Route {
         let document = main.document
         guard method != "GET" || document.operation.kind == .query else {
-            throw RouteProblem("GET must not change anything. Take POST for a mutation")
+            throw TemplateProblem("GET must not change anything. Take POST for a mutation")
         }
         guard let answer = members["answer"] else {
-            throw RouteProblem("\"answer\" is missing: the JSON to answer with")
+            throw TemplateProblem("\"answer\" is missing: the JSON to answer with")
         }
-        let template = try RouteTemplate(answer)
+        let template = try Template(answer, .route)
         for (placeholder, list) in template.placeholders {
-            if let problem = document.problem(with: placeholder, list: list) { throw RouteProblem(problem) }
+            for place in placeholder.places {
+                if let problem = document.problem(with: place, list: list) { throw TemplateProblem(problem) }
+            }
         }
         guard let status = (members["status"] ?? 200).intValue, [200, 201, 202].contains(status) else {
-            throw RouteProblem("\"status\" must be 200, 201 or 202")
+            throw TemplateProblem("\"status\" must be 200, 201 or 202")
         }
         guard let isDebug = (members["debug"] ?? false).boolValue else {
-            throw RouteProblem("\"debug\" must be true or false")
+            throw TemplateProblem("\"debug\" must be true or false")
         }
         return Route(
             method: method,
@@ -144,16 +147,16 @@ package struct RouteReading {
     private static func lookup(
         _ value: JSONValue?,
         for document: RouteDocument
-    ) throws(RouteProblem) -> (text: String, document: RouteDocument)? {
+    ) throws(TemplateProblem) -> (text: String, document: RouteDocument)? {
         guard let value else { return nil }
         guard let text = self.document(value) else {
-            throw RouteProblem("\"lookup\" must be a document's text, or a list of its lines")
+            throw TemplateProblem("\"lookup\" must be a document's text, or a list of its lines")
         }
         let lookup = try RouteDocument(text)
-        guard lookup.operation.kind == .query else { throw RouteProblem("\"lookup\" must be a query") }
+        guard lookup.operation.kind == .query else { throw TemplateProblem("\"lookup\" must be a query") }
         let known = Set(document.operation.variables.map(\.name))
         for variable in lookup.operation.variables where !known.contains(variable.name) {
-            throw RouteProblem("\"lookup\" has $\(variable.name), which the document does not declare")
+            throw TemplateProblem("\"lookup\" has $\(variable.name), which the document does not declare")
         }
         return (text, lookup)
     }
@@ -162,33 +165,35 @@ package struct RouteReading {
         _ value: JSONValue,
         _ document: RouteDocument,
         _ lookup: RouteDocument?
-    ) throws(RouteProblem) -> [RouteVariable] {
+    ) throws(TemplateProblem) -> [RouteVariable] {
         guard let declared = value.objectValue else {
-            throw RouteProblem("\"variables\" must be an object: a variable's name, and the names it has in bodies")
+            throw TemplateProblem("\"variables\" must be an object: a variable's name, and the names it has in bodies")
         }
         let definitions = document.operation.variables
         for name in declared.keys where !definitions.contains(where: { $0.name == name }) {
-            throw RouteProblem("\"variables\" has \"\(name)\", but the document does not declare $\(name)")
+            throw TemplateProblem("\"variables\" has \"\(name)\", but the document does not declare $\(name)")
         }
         var variables: [RouteVariable] = []
         for definition in definitions {
             let isOptional = !definition.type.isNonNull || definition.defaultValue != nil
             guard let source = declared[definition.name] else {
                 if isOptional { continue }
-                throw RouteProblem(
+                throw TemplateProblem(
                     "$\(definition.name) must have a value, but \"variables\" does not say from where. Add it there"
                 )
             }
             variables.append(try variable(definition, source, isOptional: isOptional))
             for (placeholder, list) in variables.last?.value?.placeholders ?? [] {
-                if case .caller = placeholder { continue }
-                guard case .data = placeholder, let lookup else {
-                    throw RouteProblem(
-                        "the \"value\" of $\(definition.name) may name callers and the lookup's data only"
-                    )
-                }
-                if let problem = lookup.problem(with: placeholder, list: list) {
-                    throw RouteProblem("\(problem) in \"lookup\"")
+                for place in placeholder.places {
+                    if case .group = place.root { continue }
+                    guard place.root == .document, let lookup else {
+                        throw TemplateProblem(
+                            "the \"value\" of $\(definition.name) may name callers and the lookup's data only"
+                        )
+                    }
+                    if let problem = lookup.problem(with: place, list: list) {
+                        throw TemplateProblem("\(problem) in \"lookup\"")
+                    }
                 }
             }
         }
@@ -199,22 +204,24 @@ package struct RouteReading {
         _ definition: VariableDefinition,
         _ source: JSONValue,
         isOptional: Bool
-    ) throws(RouteProblem) -> RouteVariable {
+    ) throws(TemplateProblem) -> RouteVariable {
         let members: JSONObject = source.objectValue ?? ["from": source]
         try Self.checkNames(members, Self.variableMembers)
         let names = (members["from"]?.arrayValue ?? []).compactMap(\.stringValue)
-        var template: RouteTemplate?
+        var template: Template?
         if let value = members["value"] {
-            template = try RouteTemplate(value)
+            template = try Template(value, .route)
             guard members.count == 1 else {
-                throw RouteProblem("the \"value\" of $\(definition.name) stands alone: clients cannot give another")
+                throw TemplateProblem("the \"value\" of $\(definition.name) stands alone: clients cannot give another")
             }
         }
         guard template != nil || !names.isEmpty && names.count == members["from"]?.arrayValue?.count else {
-            throw RouteProblem("$\(definition.name) needs \"from\": a list of the names it has in bodies, or \"value\"")
+            throw TemplateProblem(
+                "$\(definition.name) needs \"from\": a list of the names it has in bodies, or \"value\""
+            )
         }
         guard let words = (members["words"] ?? [:]).objectValue else {
-            throw RouteProblem(
+            throw TemplateProblem(
                 "the \"words\" of $\(definition.name) must be an object: what clients write, what it means"
             )
         }
@@ -226,17 +233,17 @@ package struct RouteReading {
             isOptional: isOptional,
             names: names,
             fallback: members["default"],
-            words: Dictionary(words.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { $1 }),
+            words: WordTable(words.map { ($0.key, $0.value) }),
             value: template,
             search: search,
             only: kind
         )
     }
 
-    private func kind(_ members: JSONObject) throws(RouteProblem) -> RouteVariable.Kind? {
+    private func kind(_ members: JSONObject) throws(TemplateProblem) -> RouteVariable.Kind? {
         guard let value = members["only"] else { return nil }
         guard let kind = value.stringValue.flatMap(RouteVariable.Kind.init(rawValue:)) else {
-            throw RouteProblem("\"only\" must be \"numbers\" or \"words\"")
+            throw TemplateProblem("\"only\" must be \"numbers\" or \"words\"")
         }
         return kind
     }
@@ -244,42 +251,42 @@ package struct RouteReading {
     private func search(
         _ members: JSONObject,
         _ definition: VariableDefinition
-    ) throws(RouteProblem) -> RouteSearch? {
+    ) throws(TemplateProblem) -> RouteSearch? {
         guard let value = members["search"] else { return nil }
         guard let search = value.stringValue.flatMap({ searches[$0] }) else {
-            throw RouteProblem("the \"search\" of $\(definition.name) must name one of \"searches\"")
+            throw TemplateProblem("the \"search\" of $\(definition.name) must name one of \"searches\"")
         }
         guard definition.type.namedType == "ID" || definition.type.namedType == "String", !definition.type.isList,
             members["words"] == nil
         else {
-            throw RouteProblem(
+            throw TemplateProblem(
                 "$\(definition.name) cannot have a \"search\": only an ID or a String without \"words\" can"
             )
         }
         return search
     }
 
-    private static func check(_ method: String, _ path: String) throws(RouteProblem) {
+    private static func check(_ method: String, _ path: String) throws(TemplateProblem) {
         guard methods.contains(method) else {
-            throw RouteProblem("the method must be one of \(methods.joined(separator: ", "))")
+            throw TemplateProblem("the method must be one of \(methods.joined(separator: ", "))")
         }
         let isPlain = path.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                 || "/-._~".utf8.contains(byte)
         }
         guard path.hasPrefix("/"), path.utf8.count <= 256, isPlain, !path.contains("//"), path != "/" else {
-            throw RouteProblem(
+            throw TemplateProblem(
                 "the path must begin with a slash and have letters, digits and -._~ between single slashes"
             )
         }
         for taken in reserved where path == taken || path.hasPrefix(taken + "/") {
-            throw RouteProblem("\(taken) is the server's own. Choose another path")
+            throw TemplateProblem("\(taken) is the server's own. Choose another path")
         }
     }
 
-    static func checkNames(_ members: JSONObject, _ known: Set<String>) throws(RouteProblem) {
+    static func checkNames(_ members: JSONObject, _ known: Set<String>) throws(TemplateProblem) {
         for name in members.keys where !known.contains(name) {
-            throw RouteProblem("\"\(name)\" means nothing here. Known are \(known.sorted().joined(separator: ", "))")
+            throw TemplateProblem("\"\(name)\" means nothing here. Known are \(known.sorted().joined(separator: ", "))")
         }
     }
 

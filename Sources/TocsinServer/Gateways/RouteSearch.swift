@@ -2,6 +2,7 @@ import GraphQL
 import HTTPTypes
 import JSON
 import TocsinCore
+import TocsinReceivers
 
 /// How what a client calls a thing becomes its id: queries asked in turn until one
 /// of them finds something.
@@ -27,9 +28,9 @@ struct RouteSearch: Sendable {
     private static let maximumSteps = 8
 
     /// Reads a list of steps; `check` says what is wrong with a document.
-    init(_ value: JSONValue, check: RouteReading.DocumentCheck) throws(RouteProblem) {
+    init(_ value: JSONValue, check: RouteReading.DocumentCheck) throws(TemplateProblem) {
         guard let declared = value.arrayValue, (1...Self.maximumSteps).contains(declared.count) else {
-            throw RouteProblem("a search is a list of 1 to \(Self.maximumSteps) steps")
+            throw TemplateProblem("a search is a list of 1 to \(Self.maximumSteps) steps")
         }
         var steps: [Step] = []
         var faults: [String] = []
@@ -43,37 +44,45 @@ struct RouteSearch: Sendable {
         self.faults = faults
     }
 
-    private static func step(_ value: JSONValue) throws(RouteProblem) -> Step {
-        guard let members = value.objectValue else { throw RouteProblem("a step of a search is an object") }
+    private static func step(_ value: JSONValue) throws(TemplateProblem) -> Step {
+        guard let members = value.objectValue else { throw TemplateProblem("a step of a search is an object") }
         try RouteReading.checkNames(members, self.members)
         guard let text = RouteReading.document(members["document"]) else {
-            throw RouteProblem("a step's \"document\" must be the document's text, or a list of its lines")
+            throw TemplateProblem("a step's \"document\" must be the document's text, or a list of its lines")
         }
         let document = try RouteDocument(text)
         guard document.operation.kind == .query, document.operation.variables.count == 1,
             let variable = document.operation.variables.first?.name
-        else { throw RouteProblem("a step's \"document\" must be a query with one variable, the word to look for") }
-        guard let at = members["at"]?.stringValue, case .placeholder(.data(let path)) = try RouteTemplate(.string(at))
-        else { throw RouteProblem("a step's \"at\" must be one placeholder of its data, like {getTopic.id}") }
-        if let problem = document.problem(with: .data(path), list: nil) { throw RouteProblem(problem) }
-        let owner = try Self.owner(members["owner"], beside: path, in: document)
-        guard let prefix = (members["prefix"] ?? "").stringValue else {
-            throw RouteProblem("a step's \"prefix\" must be a text")
+        else { throw TemplateProblem("a step's \"document\" must be a query with one variable, the word to look for") }
+        guard let at = try place(members["at"]) else {
+            throw TemplateProblem("a step's \"at\" must be one placeholder of its data, like {getTopic.id}")
         }
-        return Step(document: text, variable: variable, path: path, owner: owner, prefix: prefix)
+        if let problem = document.problem(with: at, list: nil) { throw TemplateProblem(problem) }
+        let owner = try Self.owner(members["owner"], beside: at.keys, in: document)
+        guard let prefix = (members["prefix"] ?? "").stringValue else {
+            throw TemplateProblem("a step's \"prefix\" must be a text")
+        }
+        return Step(document: text, variable: variable, path: at.keys, owner: owner, prefix: prefix)
     }
 
     private static func owner(
         _ value: JSONValue?,
         beside path: [String],
         in document: RouteDocument
-    ) throws(RouteProblem) -> String? {
+    ) throws(TemplateProblem) -> String? {
         guard let value else { return nil }
-        guard let text = value.stringValue, case .placeholder(.data(let owner)) = try RouteTemplate(.string(text)),
-            owner.dropLast() == path.dropLast(), let field = owner.last
-        else { throw RouteProblem("a step's \"owner\" must be one placeholder beside that of \"at\"") }
-        if let problem = document.problem(with: .data(owner), list: nil) { throw RouteProblem(problem) }
+        guard let owner = try place(value), owner.keys.dropLast() == path.dropLast(), let field = owner.keys.last
+        else { throw TemplateProblem("a step's \"owner\" must be one placeholder beside that of \"at\"") }
+        if let problem = document.problem(with: owner, list: nil) { throw TemplateProblem(problem) }
         return field
+    }
+
+    /// The place of the data that a text names, and nothing else.
+    private static func place(_ value: JSONValue?) throws(TemplateProblem) -> TemplatePlace? {
+        guard let value, value.stringValue != nil, case .placeholder(let placeholder) = try Template(value, .route),
+            let place = placeholder.onlyPlace, place.root == .document
+        else { return nil }
+        return place
     }
 
     /// What the word stands for; nil when nothing is found, or nothing that the caller may see.

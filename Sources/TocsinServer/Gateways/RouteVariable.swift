@@ -1,6 +1,7 @@
 import GraphQL
 import JSON
 import TocsinCore
+import TocsinReceivers
 
 /// How one variable of a route's document gets its value.
 struct RouteVariable: Sendable {
@@ -12,10 +13,10 @@ struct RouteVariable: Sendable {
     let names: [String]
     /// What it is when the client names nothing.
     let fallback: JSONValue?
-    /// What clients write, in lower case, and what it means; other words are passed on as they are.
-    let words: [String: JSONValue]
+    /// What clients write, and what it means; other words are passed on as they are.
+    let words: WordTable<JSONValue>
     /// In place of the client's word: a value of the route's own.
-    let value: RouteTemplate?
+    let value: Template?
     /// How the client's word becomes what the document takes.
     let search: RouteSearch?
     /// Which of two kinds of values it takes, the other counting as absent; nil: both.
@@ -59,7 +60,7 @@ struct RouteVariable: Sendable {
         run: Route.Run
     ) async throws(RouteFault) -> JSONValue {
         // A word may mean what is no text, such as true.
-        if let word = raw.stringValue ?? raw.intValue.map(String.init), let meant = words[word.lowercased()] {
+        if let word = raw.stringValue ?? raw.intValue.map(String.init), let meant = words[word] {
             return meant
         }
         let value = try converted(raw, of: name, isText: isText)

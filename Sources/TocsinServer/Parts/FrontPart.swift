@@ -10,6 +10,8 @@ struct FrontPart: Sendable {
     let health: Health
     let server: HTTPServer<TocsinGraphQL>
     let metrics: ServerMetrics
+    /// What senders post to integrations of kind TEMPLATE is read by these.
+    let receivers: Reloadable<ReceiverCatalog>
     private let service: TocsinGraphQL
     private let rates: RequestRates
     /// Paths that no settings change.
@@ -31,6 +33,7 @@ struct FrontPart: Sendable {
     ) {
         let (limits, time) = (process.settings.limits, process.time)
         settings = process.settings.server
+        receivers = Reloadable(declarations.receivers)
         health = Health(store: store.store, providers: { push.configured }, cluster: cluster, stalls: stalls)
         metrics = ServerMetrics(process, health: health)
         let rates = RequestRates(
@@ -114,8 +117,8 @@ struct FrontPart: Sendable {
         }
     }
 
-    /// Certificate, origins, proxies, routes, documents and rates as settings and files are now;
-    /// nothing is changed until the step is run.
+    /// Certificate, origins, proxies, routes, receivers, documents and rates as settings and files
+    /// are now; nothing is changed until the step is run.
     func reloading(_ settings: Settings, _ declarations: Declarations) throws(StartError) -> ReloadStep {
         let (front, routes) = Self.surface(settings, service, declarations.routes)
         let change: HTTPServerChange
@@ -124,8 +127,9 @@ struct FrontPart: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        return { [server, service, rates] in
+        return { [server, service, rates, receivers] in
             server.apply(change)
+            receivers.replace(with: declarations.receivers)
             service.documents.replace(with: declarations.documents)
             rates.set(perSecond: settings.limits.ratePerSecond, burst: settings.limits.rateBurst)
         }

@@ -104,6 +104,11 @@ package enum SettingTable {
         ),
         .optional("routes", \.server.routesPath, "A file with REST routes of your own, beside those that ship.")
             .reloading(),
+        .optional(
+            "receivers",
+            \.server.receiversPath,
+            "A file with receivers of your own, which turn what senders post into events, beside those that ship."
+        ).reloading(),
         .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served.")
             .reloading(),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),

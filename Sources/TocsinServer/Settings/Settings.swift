@@ -113,6 +113,8 @@ package struct Settings: Sendable, Hashable {
         package var zonesPath: String?
         /// A file with routes of one's own, added to those that ship.
         package var routesPath: String?
+        /// A file with receivers of one's own, added to those that ship.
+        package var receiversPath: String?
         /// A file with the categories of notifications; nil: those that ship.
         package var categoriesPath: String?
         /// Whether routes for trying things out are served.

@@ -1,7 +1,7 @@
 import JSON
 import TocsinCore
 
-/// A post of Alertmanager (webhook version 4) or of Grafana (version 1, which is the same with more).
+/// A post of Alertmanager (webhook version 4) or of Grafana (version 1: the same with more).
 struct AlertGroup {
     let object: JSONObject
     let alerts: [GroupedAlert]

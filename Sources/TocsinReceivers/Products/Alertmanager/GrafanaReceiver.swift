@@ -14,7 +14,7 @@ package struct GrafanaReceiver: Receiver {
     /// `POST` and `PUT`.
     package var methods: [String] { ["POST", "PUT"] }
 
-    /// One event a group, or one an alert, with the user's own title and message where there are any.
+    /// One event a group, or one an alert; the user's own title and message win.
     package func read(_ request: ReceiverRequest, in context: ReceiverContext) -> Reading {
         guard methods.contains(request.method) else { return .refused(.methodNotAllowed) }
         guard GrafanaSignature.holds(for: request, in: context) else { return .refused(.unauthenticated) }

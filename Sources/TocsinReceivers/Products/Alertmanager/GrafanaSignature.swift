@@ -1,6 +1,6 @@
 import TocsinCore
 
-/// Grafana's signature of its posts: the HMAC-SHA256 of the body, or of the time, a colon and the body.
+/// Grafana's signature of its posts: the HMAC-SHA256 of the body, or of time, colon and body.
 package enum GrafanaSignature {
     /// Where the signature stands.
     package static let header = "X-Grafana-Alerting-Signature"

@@ -45,7 +45,7 @@ package struct SlackReceiver: Receiver {
     private static func object(of request: ReceiverRequest) -> JSONObject? {
         if case .success(let object) = LenientJSON.object(request.body) { return object }
         // `curl -d 'payload={…}'` calls itself a form; so does nothing else that is posted here.
-        let items = request.isForm ? request.form : FormText.items(request.body)
+        let items = request.isForm ? request.form : QueryText.items(request.body)
         if let payload = items.first(where: { $0.name == "payload" })?.value {
             guard case .success(let object) = LenientJSON.object(Array(payload.utf8)) else { return nil }
             return object

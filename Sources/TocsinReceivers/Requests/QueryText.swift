@@ -1,5 +1,5 @@
 /// Queries and forms (`application/x-www-form-urlencoded`), read without refusing anything.
-enum FormText {
+enum QueryText {
     /// The items of a query or a form in order, names and values decoded.
     static func items(_ bytes: some Collection<UInt8>) -> [ReceiverRequest.Item] {
         var items: [ReceiverRequest.Item] = []
