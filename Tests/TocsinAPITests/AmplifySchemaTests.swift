@@ -138,7 +138,7 @@ struct AmplifySchemaTests {
             for case .objectType(let type) in document.definitions
             where type.directives.contains(where: { $0.name == "model" }) {
                 // The models that ship beside the team's file.
-                fields["Query", default: []] += ["get", "list", "sync"].map { $0 + type.name } 
+                fields["Query", default: []] += ["get", "list", "sync"].map { $0 + type.name }
                 fields["Query", default: []] += ["incidentsBy", "integrationsBy"]
                 fields["Mutation", default: []] += ["create", "update", "delete"].map { $0 + type.name }
                 fields["Subscription", default: []] += ["onCreate", "onUpdate", "onDelete"].map { $0 + type.name }
