@@ -21,8 +21,8 @@ struct IsolationTests {
                 if probe.isRefused { #expect(foreign.contains("\"errors\""), "\(probe.field): \(foreign)") }
             }
             #expect(try await targets.everythingOfAda() == before)
-            let pushes = try await scene.untilDelivered(1)
-            #expect(pushes.count == Phone.ofAda.count, "\(pushes)")
+            let pushes = try await scene.untilDelivered(2)
+            #expect(pushes.count == 2 * Phone.ofAda.count, "\(pushes)")
         }
     }
 
