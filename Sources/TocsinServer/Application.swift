@@ -82,7 +82,7 @@ package final class Application: Sendable {
             let schema = declarations.schema
             let hold = notifier.holdStart(because: "opening the database", time: process.time)
             defer { hold.cancel() }
-            store = try await StorePart(process, progress: admin.progress, schema: schema)
+            store = try await StorePart(process, progress: admin.progress, declarations: declarations)
             signIn = SignInPart(process, store: store)
             access = try AccessPart(process, store: store, signIn: signIn, schema: schema)
             push = try PushPart(process, store: store, schema: schema)

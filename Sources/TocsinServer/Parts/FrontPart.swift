@@ -33,7 +33,7 @@ struct FrontPart: Sendable {
     ) {
         let (limits, time) = (process.settings.limits, process.time)
         settings = process.settings.server
-        receivers = Reloadable(declarations.receivers)
+        receivers = store.receivers
         health = Health(store: store.store, providers: { push.configured }, cluster: cluster, stalls: stalls)
         metrics = ServerMetrics(process, health: health)
         let rates = RequestRates(
@@ -61,7 +61,7 @@ struct FrontPart: Sendable {
             time: time
         )
         let console = Console(process.settings.server)
-        let receivers = Self.receivers(process, access: access, api: api)
+        let senders = Self.senders(process, access: access, api: api, catalog: store.receivers)
         let actions = ActionPages(
             incidents: api.services.incidents,
             sealer: process.sealer,
@@ -71,7 +71,7 @@ struct FrontPart: Sendable {
         let ownRoutes =
             (ClientFiles.routes + console.routes).map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
             + actions.routes.map { $0.labelled(.receivers) }
-            + process.metrics.routes(for: service) + (receivers?.routes ?? [])
+            + process.metrics.routes(for: service) + (senders?.routes ?? [])
         (self.service, self.rates, self.ownRoutes) = (service, rates, ownRoutes)
         var (front, routes) = Self.surface(process.settings, service, declarations.routes)
         routes += ownRoutes
@@ -95,7 +95,12 @@ struct FrontPart: Sendable {
     }
 
     /// The paths of senders; nil: the schema has no integrations.
-    private static func receivers(_ process: ProcessPart, access: AccessPart, api: APIPart) -> ReceiverRoutes? {
+    private static func senders(
+        _ process: ProcessPart,
+        access: AccessPart,
+        api: APIPart,
+        catalog: Reloadable<ReceiverCatalog>
+    ) -> ReceiverRoutes? {
         guard let integrations = api.services.integrations else { return nil }
         let (services, monitors) = (api.services, api.services.monitors)
         let bodyBytes = process.settings.limits.receiverBodyBytes
@@ -109,7 +114,11 @@ struct FrontPart: Sendable {
                 integrations: integrations,
                 intake: intake,
                 authenticator: access.authenticator,
-                receiver: { Receivers.of($0.integration.kind) },
+                receiver: { record in
+                    guard record.integration.kind == .template else { return Receivers.of(record.integration.kind) }
+                    // It was checked when it was saved; what a reload took away takes nothing.
+                    return try? catalog.value.receiver(named: record.receiver, template: record.template)
+                },
                 report: api.services.report,
                 identifiers: process.identifiers,
                 time: process.time,

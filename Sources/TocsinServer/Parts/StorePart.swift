@@ -17,14 +17,18 @@ struct StorePart: Sendable {
     let webhooks: Reloadable<[Webhook]>
     private let storage: OwnerStorage
     let environment: ServiceEnvironment
+    /// Receivers that are written as data.
+    let receivers: Reloadable<ReceiverCatalog>
     private let models: [ModelType]
     private let preparation: Preparation
     private let isPrepared: Bool
     private let logger: Logger
 
-    init(_ process: ProcessPart, progress: StartProgress, schema: APISchema) async throws(StartError) {
+    init(_ process: ProcessPart, progress: StartProgress, declarations: Declarations) async throws(StartError) {
         let (settings, time, logger) = (process.settings, process.time, process.log.logger(.store))
         self.logger = logger
+        let schema = declarations.schema
+        receivers = Reloadable(declarations.receivers)
         models = schema.models
         let webhooks = Reloadable(try Self.webhooks(settings.webhooks))
         let storage = OwnerStorage(bytes: settings.limits.storageBytesPerOwner, time: time)
@@ -80,7 +84,7 @@ struct StorePart: Sendable {
         environment.bindsDevices = settings.push.bindsDevices
         environment.tokenTexts = LocalTokens(process.serverKey)
         environment.registrationProofs = Self.registrationProofs(process)
-        environment.hooks = Self.hooks(schema, environment)
+        environment.hooks = Self.hooks(schema, environment, receivers)
         self.environment = environment
         preparation = Preparation(store: store, models: models, time: time, logger: logger)
         progress.enter("preparing the database")
@@ -94,14 +98,26 @@ struct StorePart: Sendable {
         }
     }
 
-    private static func hooks(_ schema: APISchema, _ environment: ServiceEnvironment) -> [String: any ModelHook] {
+    private static func hooks(
+        _ schema: APISchema,
+        _ environment: ServiceEnvironment,
+        _ receivers: Reloadable<ReceiverCatalog>
+    ) -> [String: any ModelHook] {
         guard schema.integrations != nil else { return [:] }
         let rights = PushRights(
             topics: schema.topics,
             messages: schema.messages,
             claimedGroups: environment.claimedGroups
         )
-        var hooks: [any ModelHook] = [IntegrationHook(rights: rights)]
+        let integrations = IntegrationHook(rights: rights) { name, template in
+            do throws(TemplateProblem) {
+                _ = try receivers.value.receiver(named: name, template: template)
+                return nil
+            } catch {
+                return error.text + "."
+            }
+        }
+        var hooks: [any ModelHook] = [integrations]
         if let monitors = schema.monitors {
             hooks.append(MonitorHook(of: monitors, rights: rights, zones: environment.zones))
         }
