@@ -35,6 +35,7 @@ struct Spool {
     private static let ending = ".post"
     /// Of what is being written, which no sender may see.
     private static let draftEnding = ".draft"
+    private static let reasonEnding = ".reason"
     private static let patience: Duration = .seconds(10)
 
     /// Where refused posts lie, each with its reason beside it.
@@ -110,19 +111,33 @@ struct Spool {
     func remove(_ name: String) { unlink(folder + "/" + name) }
 
     /// Puts what will never be taken aside, with the reason.
-    func refuse(_ name: String, reason: String) {
-        let (made, place) = (mkdir(refusedFolder, 0o770), refusedFolder + "/" + name)
-        if made == 0 { chmod(refusedFolder, Self.mode(of: folder)) }
-        // Without its reason a refused post is still better aside than first in the row.
-        try? SystemFile.replace(place + ".reason", with: Array((reason + "\n").utf8), mode: 0o640)
-        guard rename(folder + "/" + name, place) == 0 else { return }
-        Self.synchronise(refusedFolder)
+    ///
+    /// The folder is held open: others who may write in the spool could put a link in its place.
+    func refuse(_ name: String, reason: String) throws(Failure) {
+        if mkdir(refusedFolder, 0o770) == 0 { chmod(refusedFolder, Self.mode(of: folder)) }
+        let place = open(refusedFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard place >= 0 else { throw .ofSystem("\(refusedFolder) cannot be used") }
+        defer { close(place) }
+        Self.write(reason, to: name + Self.reasonEnding, in: place)
+        guard renameat(AT_FDCWD, folder + "/" + name, place, name) == 0 else {
+            throw .ofSystem("\(name) cannot be moved to \(refusedFolder)")
+        }
+        fsync(place)
         Self.synchronise(folder)
         let kept = (try? FileManager.default.contentsOfDirectory(atPath: refusedFolder)) ?? []
         for old in kept.filter({ $0.hasSuffix(Self.ending) }).sorted().dropLast(Self.maximumRefused) {
-            unlink(refusedFolder + "/" + old)
-            unlink(refusedFolder + "/" + old + ".reason")
+            unlinkat(place, old, 0)
+            unlinkat(place, old + Self.reasonEnding, 0)
         }
+    }
+
+    /// Without its reason a refused post is still better aside than first in the row.
+    private static func write(_ reason: String, to name: String, in place: Int32) {
+        let file = openat(place, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o640)
+        guard file >= 0 else { return }
+        try? SystemFile.write(Array((reason + "\n").utf8), to: file)
+        fsync(file)
+        close(file)
     }
 
     private func makeFolder() throws(Failure) {

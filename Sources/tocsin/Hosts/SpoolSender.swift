@@ -77,6 +77,10 @@ private struct Pass {
 
     mutating func handle(_ name: String) async {
         queue = queue.dropFirst()
+        guard ContinuousClock.now < sender.deadline else {
+            report.fates[name] = .waiting(reason: "the time for sending is over")
+            return
+        }
         switch sender.spool.read(name) {
         case .gone: report.fates[name] = .sent
         case .unreadable(let reason): report.fates[name] = .waiting(reason: "\(name) cannot be read: \(reason)")
@@ -91,7 +95,10 @@ private struct Pass {
     }
 
     private func isTrusted(_ entry: SpoolEntry, _ owner: UInt32) -> Bool {
-        owner == 0 || owner == geteuid() || entry.server == sender.server
+        if owner == 0 || owner == geteuid() { return true }
+        guard entry.server == sender.server else { return false }
+        var status = stat()
+        return entry.authorityFile.map { stat($0, &status) == 0 && status.st_uid == 0 } ?? true
     }
 
     private mutating func post(_ entry: SpoolEntry, _ name: String) async {
@@ -124,8 +131,13 @@ private struct Pass {
     }
 
     private mutating func refuse(_ name: String, _ reason: String) {
-        sender.spool.refuse(name, reason: reason)
-        report.fates[name] = .refused(reason: reason)
+        do throws(Spool.Failure) {
+            try sender.spool.refuse(name, reason: reason)
+            report.fates[name] = .refused(reason: reason)
+        } catch {
+            guard case .unusable(let obstacle) = error else { return }
+            report.fates[name] = .waiting(reason: "\(reason); \(obstacle)")
+        }
     }
 
     func close() {

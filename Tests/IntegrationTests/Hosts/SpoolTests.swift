@@ -126,8 +126,13 @@ struct SpoolTests {
     func full() async throws {
         try await HostScene.run { host in
             let port = try HostScene.freePort()
-            try host.fill((1...10_000).map { "e\($0)" }, port: port)
+            try host.fill(["1"], port: port)
+            let first = try #require(host.waiting().first)
+            for number in 10_001..<20_000 {
+                link(host.spool + "/" + first, "\(host.spool)/000000000000000\(number).post")
+            }
             let before = host.waiting()
+            #expect(before.count == 10_000)
             let result = try await host.event("new", port: port)
             #expect(result.status == 1)
             #expect(result.errors.contains("is full with 10000 files"), "\(result.errors)")
@@ -250,6 +255,41 @@ struct SpoolTests {
             try host.fill(["far"], port: away)
             #expect(try await host.event("near", port: server.port) == (0, "", ""))
             #expect(server.titles == ["near"])
+            #expect(host.waiting().count == 1)
+        }
+    }
+
+    @Test("what another user wrote goes to the server of the command that sends, and to no other")
+    func otherUsers() async throws {
+        // Only root can write as somebody else.
+        guard getuid() == 0 else { return }
+        try await HostScene.run { host in
+            let (server, other) = try (Receiver { _, _ in 202 }, Receiver { _, _ in 202 })
+            try host.fill(["elsewhere", "elsewhere"], port: other.port)
+            try host.fill(["here"], port: server.port)
+            for name in host.waiting() { chown(host.spool + "/" + name, 65_534, 65_534) }
+            let flush = try await host.tocsin(["event", "flush", "--spool", host.spool], port: server.port)
+            #expect(flush.status == 1)
+            #expect(flush.errors.contains("another user's"))
+            #expect(server.titles == ["here"] && other.titles.isEmpty)
+            #expect(host.waiting().count == 1)
+        }
+    }
+
+    @Test("a link in place of the folder of refused ones is not followed")
+    func linkedFolder() async throws {
+        try await HostScene.run { host in
+            let server = try Receiver { _, _ in 400 }
+            let target = host.folder + "/target"
+            for folder in [target, host.spool] {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
+            try FileManager.default.createSymbolicLink(
+                atPath: host.spool + "/refused",
+                withDestinationPath: target
+            )
+            #expect(try await host.event("own", port: server.port).status == 0)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
             #expect(host.waiting().count == 1)
         }
     }
