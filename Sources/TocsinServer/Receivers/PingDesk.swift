@@ -2,6 +2,7 @@ import Encodings
 import GraphQLTransport
 import HTTPTypes
 import NIOCore
+import TocsinAPI
 import TocsinCore
 import TocsinHTTP
 import TocsinReceivers
