@@ -18,7 +18,7 @@ from tocsin import Checks, Server  # noqa: E402
 
 CREATE = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
 ROTATE = "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key url } }"
-HISTORY = "query($id: ID!) { history(topicId: $id, limit: 100) { items { number title body priority } } }"
+MESSAGES = "query($id: ID!) { page: getMessageByTopicIdAndCreatedAt(topicId: $id) { items { number title body priority } } }"
 RECENT = "query($id: ID!) { getIntegration(id: $id) { events refused trouble recent(limit: 100) { status outcome } } }"
 
 
@@ -33,7 +33,7 @@ class Way:
         self.key = server.post(token, ROTATE, id=self.id)["rotateIntegrationKey"]["key"]
 
     def messages(self):
-        items = self.server.post(self.token, HISTORY, id=self.topic_id)["history"]["items"]
+        items = self.server.post(self.token, MESSAGES, id=self.topic_id)["page"]["items"]
         return sorted(items, key=lambda item: item["number"])
 
     def until(self, holds, seconds=60):

@@ -82,8 +82,8 @@ struct Probe {
     private static let incident = "{ id number title topicId timeline { items { text by } } topic { name } }"
     private static let user = "{ id name admin disabled groups createdAt }"
 
-    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `INTEGRATION`, `ALARM`, `BEARER`, `GRANT`,
-    /// `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
+    /// `TOPIC`, `NAME`, `MESSAGE`, `SCHEDULE`, `DIGEST`, `ALARM`, `INTEGRATION`, `BEARER`,
+    /// `GRANT`, `TOKEN`, `USERID`, `USER`, `GROUPID` and `GROUP` stand for what is ada's, or nobody's.
     static let all: [Probe] = [
         read("getTopic", #"(id: "TOPIC")"#, topic),
         read("getTopicByName", #"(name: "NAME")"#, "{ items \(topic) nextToken }"),
@@ -288,7 +288,7 @@ private struct Targets {
             token: scene.ada
         )
         incidentID = try #require(incident["data"]?["raiseIncident"]?["id"]?.stringValue, "\(incident)")
-        _ = try await scene.untilDelivered(1)
+        _ = try await scene.untilDelivered(2)
     }
 
     /// Bob's answer, with the ids he asked for taken out.
@@ -304,7 +304,7 @@ private struct Targets {
             ("GRANT", isThere ? grantID : "01900000-0000-7000-8000-000000000007"),
             ("ALARM", isThere ? incidentID : "01900000-0000-7000-8000-000000000009"),
             ("DIGEST", isThere ? digestID : "01900000-0000-7000-8000-000000000008"),
-            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-00000000000a"),
+            ("INTEGRATION", isThere ? integrationID : "01900000-0000-7000-8000-000000000010"),
             ("NAME", isThere ? "alerts" : "nobodys"),
             ("TOKEN", isThere ? Phone.firstIOS : String(repeating: "c9", count: 32)),
         ]

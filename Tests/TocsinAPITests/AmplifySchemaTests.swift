@@ -127,8 +127,8 @@ struct AmplifySchemaTests {
         #expect(required.isEmpty)
     }
 
-    /// What the files of `schema/` beside the model add to the roots, and what is optional in it for
-    /// Amplify's clients.
+    /// What the files of `schema/` beside the model add to the roots, and what is optional in it
+    /// for Amplify's clients.
     private static let own: [String: [String]] = {
         var fields = [
             "CreateTopicInput": ["arn: String"], "Subscription": ["onCreateMessage(topicId", "onCreateMessage(after"],

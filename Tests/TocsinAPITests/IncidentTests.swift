@@ -356,6 +356,45 @@ struct IncidentTests {
         #expect(try await scene.messages() == ["OPENED disk 4"])
     }
 
+    /// Acts on one incident by number, of which each may be done twice.
+    private static func act(_ number: Int, _ scene: Scene) async throws {
+        let found = try await scene.api.run("{ listIncidents { items { id number } } }")
+        let items = found["data"]?["listIncidents"]?["items"]?.arrayValue ?? []
+        let newest = items.max { ($0["number"]?.intValue ?? 0) < ($1["number"]?.intValue ?? 0) }
+        let id = newest?["id"]?.stringValue ?? "none"
+        switch number {
+        case 0, 1, 2: _ = try await scene.take(Self.trigger(priority: 3 + number))
+        case 3: _ = try await scene.take(SenderEvent(.resolve, key: "db-1"))
+        case 4: _ = try await scene.take(SenderEvent(.acknowledge, key: "db-1"))
+        case 5: _ = try await scene.act("acknowledgeIncident(id: \"\(id)\")")
+        case 6: _ = try await scene.act("acknowledgeIncident(id: \"\(id)\")", as: APIHarness.identity("bob"))
+        case 7: _ = try await scene.act("unacknowledgeIncident(id: \"\(id)\")")
+        case 8: _ = try await scene.act("snoozeIncident(id: \"\(id)\", until: \"2026-07-02T00:00:00Z\")")
+        default: _ = try await scene.act("resolveIncident(id: \"\(id)\")")
+        }
+    }
+
+    @Test("whatever comes, each of it twice leaves the same states and messages as once")
+    func doubled() async throws {
+        for seed in 1...6 {
+            var (seen, random) = ([String](), UInt64(seed))
+            let acts = (0..<12).map { _ in
+                random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return Int((random >> 33) % 10)
+            }
+            for times in 1...2 {
+                let scene = try await Scene()
+                for act in acts { for _ in 0..<times { try await Self.act(act, scene) } }
+                let states = try await scene.api.run(
+                    "{ listIncidents { items { number state priority acknowledgedBy } } }"
+                )
+                let messages = try await scene.messages().filter { !$0.hasPrefix("UPDATED") }
+                seen.append(states.serializedString() + messages.joined(separator: "\n"))
+            }
+            #expect(seen[0] == seen[1], "seed \(seed): \(acts)")
+        }
+    }
+
     @Test("a team's own type Incident stays theirs, and events make plain messages")
     func ownModel() async throws {
         let model = """

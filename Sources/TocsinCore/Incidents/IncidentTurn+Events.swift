@@ -11,7 +11,9 @@ extension IncidentTurn {
         var actor: IncidentActor
 
         init(_ integration: Integration) {
-            (id, integrationID, name) = (integration.id, integration.id, integration.name)
+            // One that is moved begins anew: what is open elsewhere is under another lock.
+            id = integration.id + "@" + integration.topicID.text
+            (integrationID, name) = (integration.id, integration.name)
             (defaultPriority, resolveAfterSeconds) = (integration.defaultPriority, integration.resolveAfterSeconds)
             rules = IncidentRules(
                 reopenSeconds: integration.reopenSeconds,

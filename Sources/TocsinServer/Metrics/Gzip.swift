@@ -17,7 +17,8 @@ enum Gzip {
         var isWhole = false
         let unpacked = [UInt8](unsafeUninitializedCapacity: maximumBytes + 1) { target, count in
             let written = tocsin_gunzip(bytes, bytes.count, target.baseAddress, maximumBytes + 1)
-            isWhole = written <= maximumBytes
+            // What is broken comes back as the largest size there is, which is no size of ours.
+            isWhole = (0...maximumBytes).contains(Int(bitPattern: written))
             count = isWhole ? written : 0
         }
         return isWhole ? unpacked : nil

@@ -7,7 +7,13 @@ private let schema = Result {
         sdl: """
             type Query { topics(limit: Int, first: Int): Page! all: [Topic!]! grid: [[Topic]] one: Topic shown(first: Int = 30): [Topic] }
             type Page { items: [Topic]! nextToken: String }
-            type Topic { id: ID! name: String topics(limit: Int): Page related(first: Int): [Topic] }
+            type Topic {
+              id: ID! name: String topics(limit: Int): Page related(first: Int): [Topic]
+              steps: [Step!] @listSize(assumedSize: 5)
+            }
+            type Step { name: String turns: [Turn!] @listSize(assumedSize: 3) }
+            type Turn { user: String }
+            directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
             """
     )
 }
@@ -38,6 +44,9 @@ struct OperationCostRuleTests {
             ("query ($n: Int) { topics(limit: $n) { items { id } } }", 3),
             ("{ one { ...F ...F } } fragment F on Topic { id name }", 3),
             ("{ a: one { ...F } b: one { ...F } } fragment F on Topic { id name }", 6),
+            ("{ one { steps { name } } }", 7),
+            ("{ one { steps { name turns { user } } } }", 27),
+            ("{ all { steps { name } } }", 601),
             ("{ __schema { types { fields { name } } } }", 4),
         ]
     )

@@ -123,7 +123,7 @@ struct ReceiverKeyTests {
                 #expect(try await scene.post("/in/\(key)", SentBody.event).status == 401)
             }
             #expect(try await scene.post("/in/\(fourth.key)", SentBody.event).status == 202)
-            let audit = try await installation.administer(["audit", "--json", "--action", "integration_key.rotate"])
+            let audit = try await installation.administer(["audit", "list", "--json", "--action", "integration_key.rotate"])
             #expect(audit.split(separator: "\n").count == 4)
             for key in [first.key, second.key, third.key, fourth.key] { #expect(!audit.contains(key)) }
         }

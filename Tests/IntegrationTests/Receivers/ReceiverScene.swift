@@ -55,11 +55,14 @@ struct ReceiverScene {
     /// The messages of a topic, the oldest first.
     func messages(in topic: String? = nil) async throws -> [JSONValue] {
         let answer = try await installation.curl(
-            "query($id: ID!) { history(topicId: $id, limit: 100) { items { number title body priority } } }",
+            """
+            query($id: ID!) { page: getMessageByTopicIdAndCreatedAt(topicId: $id, limit: 100) {
+              items { number title body priority } } }
+            """,
             ["id": .string(topic ?? topicID)],
             token: ada
         )
-        guard let items = answer["data"]?["history"]?["items"]?.arrayValue else { throw HarnessFailure("\(answer)") }
+        guard let items = answer["data"]?["page"]?["items"]?.arrayValue else { throw HarnessFailure("\(answer)") }
         return items.sorted { ($0["number"]?.intValue ?? 0) < ($1["number"]?.intValue ?? 0) }
     }
 

@@ -43,7 +43,9 @@ struct OlderDump {
         }
     }
 
-    private static let defaults: [String: JSONValue] = ["users.kind": "LOCAL", "users.admin": 0]
+    private static let defaults: [String: JSONValue] = [
+        "users.kind": "LOCAL", "users.admin": 0, "topics.last_incident": 0,
+    ]
 
     private mutating func addRow(_ row: [JSONValue]) throws {
         let table = try #require(row.first?.stringValue)
