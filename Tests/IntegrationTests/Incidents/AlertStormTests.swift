@@ -51,8 +51,8 @@ struct AlertStormTests {
 
         /// Posts until it is answered, as senders do.
         func insist(_ post: Int) async throws {
-            let events = (post * ofPost..<(post + 1) * ofPost).map {
-                #"{"action":"trigger","key":"\#(key($0))","title":"Down: \#($0)","severity":"critical"}"#
+            let events = (post * AlertStormTests.ofPost..<(post + 1) * AlertStormTests.ofPost).map {
+                #"{"action":"trigger","key":"\#(AlertStormTests.key($0))","title":"Down: \#($0)","severity":"critical"}"#
             }
             let file = folder + "/post-\(post).json"
             try ("[" + events.joined(separator: ",") + "]").write(toFile: file, atomically: true, encoding: .utf8)
