@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOCore
+import TocsinAPI
 import TocsinCore
 import TocsinHTTP
 
