@@ -18,7 +18,7 @@ enum Gzip {
         let unpacked = [UInt8](unsafeUninitializedCapacity: maximumBytes + 1) { target, count in
             let written = tocsin_gunzip(bytes, bytes.count, target.baseAddress, maximumBytes + 1)
             // What is broken comes back as the largest size there is, which is no size of ours.
-            isWhole = (0...maximumBytes).contains(Int(bitPattern: written))
+            isWhole = (0...maximumBytes).contains(written)
             count = isWhole ? written : 0
         }
         return isWhole ? unpacked : nil
