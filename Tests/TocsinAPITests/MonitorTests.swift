@@ -17,9 +17,8 @@ struct MonitorTests {
         init(_ more: JSONObject = [:]) async throws {
             api = try await APIHarness()
             topic = try await api.makeTopic()
-            let facts = ["alice", "bob"].compactMap {
-                UserFacts(of: APIHarness.identity($0), naming: [], at: api.time.now())
-            }
+            let now = api.time.now()
+            let facts = ["alice", "bob"].compactMap { UserFacts(of: APIHarness.identity($0), naming: [], at: now) }
             try await api.store.write { writer throws(StoreError) in for facts in facts { try writer.save(facts) } }
             var input: JSONObject = [
                 "name": "Nightly backup", "slug": "backup", "topicId": .string(topic), "graceSeconds": 20,
