@@ -1,7 +1,7 @@
 import JSON
 
-/// What senders wait for: posts of a hundred alerts, one after another, until all that they cause is
-/// durable.
+/// What senders wait for: posts of a hundred alerts, one after another, until all that they cause
+/// is durable.
 struct AlertsBenchmark {
     let options: BenchOptions
     private static let alerts = 100

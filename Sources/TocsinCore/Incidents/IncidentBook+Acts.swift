@@ -17,7 +17,8 @@ package struct IncidentAnswering: Sendable, Hashable {
     package var place: String?
     /// The name that they go by; nil: their own.
     package var name: String?
-    /// The message of the topic that they act on: nothing once a later one has reopened the incident.
+    /// The message of the topic that they act on: nothing is done once a later one has reopened the
+    /// incident.
     package var number: MessageNumber?
     /// The version that they saw; nil: the newest counts.
     package var expectedVersion: Int64?

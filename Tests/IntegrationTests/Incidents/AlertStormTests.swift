@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Synchronization
 import Testing
+import TocsinClient
 
 @Suite("A storm of alerts, while the server is killed", .timeLimit(.minutes(10)))
 struct AlertStormTests {

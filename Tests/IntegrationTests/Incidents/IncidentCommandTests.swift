@@ -43,8 +43,8 @@ struct IncidentCommandTests {
 
             let shown = try await run("incident", "alerts#1")
             #expect(shown.output.contains("state\tRESOLVED\n") && shown.output.contains("body\t91 %\n"), "\(shown)")
-            let changes = shown.output.split(separator: "\n").map { $0.split(separator: "\t") }
-                .filter { $0.count == 5 && Int($0[0]) != nil }.map { String($0[2]) }
+            let entries: [[Substring]] = shown.output.split(separator: "\n").map { $0.split(separator: "\t") }
+            let changes = entries.filter { $0.count == 5 && Int($0[0]) != nil }.map { String($0[2]) }
             #expect(changes == ["OPENED", "ACKNOWLEDGED", "NOTED", "SNOOZED", "RESOLVED"], "\(shown)")
             #expect(shown.output.contains("Acknowledged by ada (laptop): on my way"))
             let whole = try JSONParser.parse(try await run("incident", "alerts#1", "--json").output)
