@@ -1,7 +1,7 @@
 // One incident in a list, how it stands in words, what people do to it, and how changes come in.
 import { base, client } from "./api.js";
 import { el, moment } from "./dom.js";
-import { ago, texts } from "./texts.js";
+import { ago, counted, texts } from "./texts.js";
 
 export const FIELDS = `id number topicId key title body state priority url labels openedAt lastEventAt occurrences
   acknowledgedAt acknowledgedBy acknowledgedOn assignee snoozedUntil resolvedAt resolvedBy resolvedVia senderResolvedAt
@@ -58,7 +58,7 @@ export function standing(incident) {
 /** How many alerts fire. */
 export function alerts({ alertCount, firingCount, truncatedCount }) {
   if (alertCount === 0) return null;
-  return `${firingCount} of ${alertCount} alerts fire${truncatedCount > 0 ? `, ${truncatedCount} more were not shown` : ""}`;
+  return `${firingCount} of ${counted(alertCount, "alert")} firing${truncatedCount > 0 ? `, ${truncatedCount} more were not shown` : ""}`;
 }
 
 /** `names` are those of topics by id; `acknowledge` is called with the incident. */

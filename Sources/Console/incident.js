@@ -179,8 +179,8 @@ function history(entries, showsAll, showAll) {
     el("ol", { className: "timeline", reversed: true, start: entries.at(-1)?.number ?? 1 }, shown.map((entry) => el("li", {},
       el("p", {}, entry.text),
       el("div", { className: "meta" }, moment(entry.at, ago(entry.at)),
-        entry.by ? el("span", { className: "free" }, entry.by, entry.on ? ` (${entry.on})` : "") : null,
-        entry.via ? texts.vias[entry.via] ?? entry.via : null,
+        entry.change === "NOTED" && entry.by ? el("span", { className: "free" }, `noted by ${entry.by}`) : null,
+        entry.by && ["API", "SENDER"].includes(entry.via) ? null : texts.vias[entry.via],
         entry.messageId ? el("a", { href: `${base}/messages/${entry.messageId}`, "aria-label": `Message of entry ${entry.number}` }, "message") : null)))),
     shown.length < entries.length ? el("button", { onclick: showAll }, `All ${entries.length} entries`) : null,
   ];

@@ -52,6 +52,7 @@ export async function open({ query, topics }) {
 
   function tidy() {
     empty.hidden = list.childElementCount > 0;
+    list.hidden = !empty.hidden;
     older.hidden = !Object.values(next).some(Boolean);
     fresh.hidden = waiting.size === 0;
     put(fresh, `${waiting.size} new`);

@@ -1,7 +1,7 @@
 // Integrations of a topic: ways in for senders, their keys, and what came in.
 import { all, base, client, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
-import { ago, explained, texts } from "./texts.js";
+import { ago, counted, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
   items { id name kind receiver enabled url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
@@ -105,15 +105,15 @@ function one(integration, run, show) {
     el("h2", { id: `t-${id}` }, el("span", { className: "free" }, name)),
     el("p", { className: "meta" },
       el("span", {}, texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, "off: takes nothing"),
-      el("span", {}, `${events} events taken`), refused > 0 ? el("span", {}, `${refused} requests refused`) : null,
-      unmatchedResolves > 0 ? el("span", {}, `${unmatchedResolves} ends of what was not open`) : null,
+      el("span", {}, `${counted(events, "event")} taken`), refused > 0 ? el("span", {}, `${counted(refused, "request")} refused`) : null,
+      unmatchedResolves > 0 ? el("span", {}, `${counted(unmatchedResolves, "end")} of what was not open`) : null,
       lastEventAt ? el("span", {}, "last ", moment(lastEventAt, ago(lastEventAt))) : "nothing came yet"),
     url ? el("p", { className: "meta" }, el("span", {}, "posts to ", el("code", {}, url))) : null,
     trouble ? el("p", { className: "error free" }, `Last trouble: ${trouble}`) : null,
     el("div", { className: "row" }, keyHints.length > 0 ? "Keys that begin with" : "It has no key, so nothing can post here.", keys),
     el("div", { className: "row" },
       el("button", { "aria-label": of("New key"), onclick: run(KEY, { id, overlap: OVERLAP }, rotated) }, "New key"),
-      keyHints.length > 0 ? el("small", { className: "hint" }, "the newest one of before stays good for a day") : null),
+      keyHints.length > 0 ? el("small", { className: "hint" }, "the one before it stays good for a day") : null),
     requests(integration),
     el("details", {}, el("summary", {}, "Turn off or delete"), el("div", { className: "row" },
       el("button", { "aria-label": of(isOn ? "Turn off" : "Turn on"), onclick: run(CHANGE, { input: { id, enabled: !isOn, _version } }) }, isOn ? "Turn off" : "Turn on"),
@@ -133,9 +133,10 @@ function requests({ id, name }) {
         moment(request.at, ago(request.at)),
         el("span", { className: request.status < 300 ? "passed" : "failed" }, `${request.status < 300 ? "✓" : "✗"} ${request.status}`),
         [
-          el("div", { className: "free" }, texts.outcomes[request.outcome] ?? request.outcome), " ",
-          request.incidentId ? el("a", { href: `${base}/incidents/${request.incidentId}` }, "the incident") : null, " ",
-          request.messageId ? el("a", { href: `${base}/messages/${request.messageId}` }, "the message") : null,
+          el("div", { className: "free" }, texts.outcomes[request.outcome] ?? request.outcome),
+          el("div", { className: "ways" },
+            request.incidentId ? el("a", { href: `${base}/incidents/${request.incidentId}` }, "the incident") : null,
+            request.messageId ? el("a", { href: `${base}/messages/${request.messageId}` }, "the message") : null),
           request.body ? el("details", {}, el("summary", {}, "What was posted"), el("pre", { tabIndex: 0 }, request.body)) : null,
         ],
       ]);

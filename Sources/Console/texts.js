@@ -111,6 +111,11 @@ export function ago(time) {
   return words.format(Math.trunc(seconds), "second");
 }
 
+/** A number of things, which end in `s` where they are not one. */
+export function counted(number, thing) {
+  return `${number} ${thing}${number === 1 ? "" : "s"}`;
+}
+
 /** What went wrong, what to do, and the server's own words. */
 export function explained(error) {
   const general = texts.codes[error.code];

@@ -231,7 +231,7 @@ def incidents(here, token, topic):
     here.at("Incidents")
     entries = page.get_by_role("article")
     expect(entries).to_have_count(1, timeout=20_000)
-    expect(entries.first).to_contain_text("2 of 2 alerts fire")
+    expect(entries.first).to_contain_text("2 of 2 alerts firing")
     expect(page.get_by_text("● live")).to_be_visible(timeout=20_000)
     add = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
     scripts = server.post(token, add, i={"topicId": topic, "name": "Scripts", "kind": "EVENT", "reopenSeconds": 0})["createIntegration"]["id"]
