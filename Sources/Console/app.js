@@ -139,7 +139,7 @@ async function fillRail(path) {
   const unread = {};
   try {
     const [list, { readState }, count] = await Promise.all([
-      topics(), client.query("{ readState { unread topics { topicId unread } } }"), openIncidents(),
+      topics(), client.query("{ readState { unread topics { topicId unread } } }"), openIncidents().catch(() => null),
     ]);
     const words = (number) => (number ? `${number} unread` : null);
     for (const topic of readState.topics) unread[topic.topicId] = words(topic.unread);

@@ -45,12 +45,12 @@ export function standing(incident) {
   const over = senderResolvedAt ? [" Its sender says that it is over, ", moment(senderResolvedAt, ago(senderResolvedAt)), "."] : [];
   switch (incident.state) {
     case "ACKNOWLEDGED":
-      return [acknowledgedBy ? [person(acknowledgedBy, acknowledgedOn), " has it"] : "Acknowledged by its sender",
-        acknowledgedAt ? [", since ", moment(acknowledgedAt, ago(acknowledgedAt))] : "", ".", over];
+      return [acknowledgedBy ? [person(acknowledgedBy, acknowledgedOn), " has it"] : "Its sender has it",
+        acknowledgedAt ? [": acknowledged ", moment(acknowledgedAt, ago(acknowledgedAt))] : "", ".", over];
     case "SNOOZED": return ["Rests; opens again ", snoozedUntil ? moment(snoozedUntil, ago(snoozedUntil)) : "later", ".", over];
     case "RESOLVED":
-      return ["Over since ", resolvedAt ? moment(resolvedAt, ago(resolvedAt)) : "a while", ", ",
-        resolvedVia !== "SENDER" && resolvedBy ? ["resolved by ", person(resolvedBy)] : `resolved ${texts.vias[resolvedVia] ?? ""}`, "."];
+      return ["Resolved ", resolvedVia !== "SENDER" && resolvedBy ? ["by ", person(resolvedBy)] : (texts.vias[resolvedVia] ?? ""),
+        resolvedAt ? [", ", moment(resolvedAt, ago(resolvedAt))] : "", "."];
     default: return ["Nobody has it yet.", over];
   }
 }

@@ -36,7 +36,7 @@ export async function open({ id, me, topics }) {
 
   function draw(now, listed, entries) {
     if (incident && incident._version > now._version) return;
-    incident = now;
+    now = incident = { ...incident, ...now };
     const called = `${topic.get(now.topicId) ?? now.topicId}#${now.number}`;
     part(stands, [now.state, now.priority, now.acknowledgedBy, now.snoozedUntil, now.resolvedAt, now.senderResolvedAt], () => [
       state(now), priority(now), standing(now),
@@ -70,8 +70,8 @@ export async function open({ id, me, topics }) {
       put(problem, conflicted(error));
       if (name === "reopen" && error.code === "CONFLICT") void other();
     }
-    await refresh();
     stands.focus({ preventScroll: true });
+    void refresh();
   };
 
   /** Where the same trouble is open as another incident, the way there. */
@@ -85,7 +85,7 @@ export async function open({ id, me, topics }) {
   listen({ id: { eq: id } }, {
     signal: ended.signal, missed: refresh, failed: (error) => note(explained(error)),
     changed(now) {
-      draw({ ...incident, ...now });
+      draw(now);
       void refresh();
     },
   });
@@ -127,8 +127,10 @@ function buttons(incident, me, run) {
 
 function facts(incident, called) {
   const labels = Object.entries(read(incident.labels));
+  const topic = el("a", { href: `${base}/topics/${incident.topicId}` }, called);
+  const others = el("a", { href: `${base}/incidents?topic=${encodeURIComponent(incident.topicId)}` }, "others of this topic");
   const rows = [
-    ["Incident", el("span", {}, el("a", { href: `${base}/topics/${incident.topicId}` }, called), ", ", el("a", { href: `${base}/incidents?topic=${encodeURIComponent(incident.topicId)}` }, "others of this topic"))],
+    ["Incident", [topic, ", ", others]],
     ["Opened", moment(incident.openedAt, ago(incident.openedAt))],
     ["Last heard of", [moment(incident.lastEventAt, ago(incident.lastEventAt)), incident.occurrences > 1 ? `, ${incident.occurrences} times in all` : ""]],
     firing(incident) && ["Alerts", firing(incident)],

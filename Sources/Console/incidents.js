@@ -34,7 +34,7 @@ export async function open({ query, topics }) {
   /** Shows an incident where it belongs now, or takes it away. Who has the focus on it keeps it. */
   function place(incident) {
     const old = shown.get(incident.id);
-    if (old && old.incident._version > incident._version) return;
+    if (old && (old.incident._version > incident._version || JSON.stringify(old.incident) === JSON.stringify(incident))) return;
     const focused = old?.article.contains(document.activeElement);
     if (!wanted(incident) && !focused) {
       old?.article.remove();

@@ -62,7 +62,8 @@ export const texts = {
   conflicts: {
     CONFLICT: "This does not fit how it stands now.",
     VERSION_CONFLICT: "It has changed since you looked, and nothing was done.",
-    after: "You now see it as it is. Press again if you still want to.",
+    after: "You now see it as it is.",
+    again: "Press again if you still want to.",
     taken: "The same trouble is open as another incident:",
   },
   kinds: {
@@ -127,5 +128,5 @@ export function conflicted(error) {
   const general = texts.conflicts[error.code];
   if (!general) return explained(error);
   const own = error.code === "CONFLICT" && error.message ? ` (${error.message})` : "";
-  return `${general}${own} ${texts.conflicts.after}`;
+  return `${general}${own} ${texts.conflicts.after}${own ? "" : ` ${texts.conflicts.again}`}`;
 }

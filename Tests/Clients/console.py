@@ -156,6 +156,27 @@ def walk(server, context, checks, pictures):
     here.same("no page complains", here.complaints, [])
 
 
+def shared(server, context, checks, token, topic):
+    """Who may only read a topic answers its incidents, sees none of its integrations, and is seen by others live."""
+    here = Walk(server, context, checks, None)
+    page = here.page
+    here.sign_in("ben")
+    here.at("Start")
+    grant = {"topicId": topic, "user": "ben", "roles": ["READER"]}
+    server.post(token, "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }", i=grant)
+    here.go("/incidents?state=OPEN", "Incidents")
+    page.get_by_role("link", name="DiskFull").click()
+    here.at("DiskFull (2 firing)")
+    page.get_by_role("button", name="Acknowledge").click()
+    expect(page.locator(".standing")).to_contain_text("ben (console) has it", timeout=20_000)
+    here.go(f"/topics/{topic}/integrations", "alerts: integrations")
+    expect(page.get_by_text("Only who may publish to this topic adds integrations.")).to_be_visible()
+    here.same("a reader is shown no integrations", page.get_by_role("article").count(), 0)
+    here.judged("integrations of others")
+    here.same("no page of a reader complains", here.complaints, [])
+    page.close()
+
+
 def alerts(*states):
     """What Alertmanager posts of one group, an alert a state."""
     return {
@@ -259,8 +280,15 @@ def incidents(here, token, topic):
     standing = page.locator(".standing")
     expect(standing).to_contain_text("Nobody has it yet")
     here.judged("incident open")
+    # The server is away: what people did is not lost in silence, and what they see stays.
+    page.route("**/graphql", lambda route: route.abort())
+    page.get_by_role("button", name="Acknowledge").click()
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached", timeout=20_000)
+    expect(standing).to_contain_text("Nobody has it yet")
+    page.unroute("**/graphql")
     page.get_by_role("button", name="Acknowledge").click()
     expect(standing).to_contain_text("root (console) has it", timeout=20_000)
+    here.complaints[:] = [each for each in here.complaints if "ERR_" not in each]
     page.get_by_role("button", name="Give it back").click()
     expect(standing).to_contain_text("Nobody has it yet", timeout=20_000)
     for minutes in ("30 min", "1 h", "4 h"):
@@ -273,7 +301,7 @@ def incidents(here, token, topic):
     server.post(token, act % "acknowledge", id=one)
     expect(standing).to_contain_text("root has it", timeout=20_000)
     page.get_by_role("button", name="Resolve").click()
-    expect(standing).to_contain_text("resolved by root", timeout=20_000)
+    expect(standing).to_contain_text("Resolved by root", timeout=20_000)
     here.judged("incident resolved")
 
     # The same trouble is open again as another incident, so this one cannot be.
@@ -283,6 +311,11 @@ def incidents(here, token, topic):
     expect(page.get_by_role("alert").get_by_role("link", name="Queue is stuck again")).to_be_visible(timeout=20_000)
     here.judged("incident conflict")
     posted(server, key, event | {"action": "resolve"}, "/in/event")
+    here.go("/incidents?state=OPEN", "Incidents")
+    expect(entries).to_have_count(1, timeout=20_000)
+    expect(page.get_by_text("● live")).to_be_visible(timeout=20_000)
+    shared(server, here.context.browser.new_context(viewport={"width": 1280, "height": 800}), here.checks, token, topic)
+    expect(page.get_by_text("Nothing is open.")).to_be_visible(timeout=20_000)
     # A page whose line is cut still shows buttons of a state that is over.
     page.route_web_socket("**/graphql", lambda socket: None)
     server.post(token, act % "reopen", id=one)
@@ -290,7 +323,7 @@ def incidents(here, token, topic):
     server.post(token, act % "resolve", id=one)
     page.get_by_role("button", name="Resolve").click()
     expect(page.get_by_role("alert")).to_contain_text("It has changed since you looked, and nothing was done", timeout=20_000)
-    expect(standing).to_contain_text("resolved by root", timeout=20_000)
+    expect(standing).to_contain_text("Resolved by root", timeout=20_000)
 
     here.go(f"/topics/{topic}", "alerts")
     page.get_by_role("article").first.get_by_role("link").first.click()
