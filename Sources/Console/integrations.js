@@ -35,7 +35,7 @@ export async function open({ id, topics }) {
   function show({ key, url, snippets, integration }) {
     const heading = el("h2", { tabIndex: -1 }, "The new key of ", el("span", { className: "free" }, integration?.name ?? ""), ", shown this once");
     put(secret, el("div", { className: "once" }, heading,
-      pasted("Key", key), pasted("Address with the key in it", url),
+      pasted("Key", key), pasted(url.includes(key) ? "Address with the key in it" : "Address", url),
       Object.entries(JSON.parse(snippets)).map(([product, text]) => pasted(product, text))));
     heading.focus();
   }
