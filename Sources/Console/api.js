@@ -50,6 +50,20 @@ export async function proven(document, variables) {
   }
 }
 
+let known = null;
+/** Which parts the server has: where a model file takes their names, incidents and integrations are left out. */
+export function parts() {
+  const asked = `{ incidents: __type(name: "Incident") { fields { name } } integrations: __type(name: "Integration") { fields { name } } }`;
+  const has = (type, name) => type?.fields?.some((field) => field.name === name) === true;
+  known ??= client.query(asked).then(
+    ({ incidents, integrations }) => ({ incidents: has(incidents, "timeline"), integrations: has(integrations, "keyHints") }),
+    (error) => {
+      known = null;
+      throw error;
+    });
+  return known;
+}
+
 /** All pages of a connection, at most `most` items. */
 export async function all(document, variables, pick, most = 1000) {
   const items = [];

@@ -1,5 +1,5 @@
 // Starts the console: who is signed in, the frame around the views, and which view an address means.
-import { auth, base, client } from "./api.js";
+import { auth, base, client, parts } from "./api.js";
 import { el, note, put } from "./dom.js";
 import { explained, texts } from "./texts.js";
 
@@ -8,6 +8,7 @@ const [bar, rail, main] = ["bar", "rail", "main"].map((id) => document.getElemen
 /** Addresses and the file of the view that each is shown by; `:id` is any part. */
 const views = {
   "/": "feed", "/feed": "feed", "/start": "start", "/topics/:id": "feed", "/topics/:id/settings": "topic",
+  "/topics/:id/integrations": "integrations", "/incidents": "incidents", "/incidents/:id": "incident",
   "/messages/:id": "message", "/send": "send", "/devices": "devices", "/tokens": "tokens", "/account": "account",
   "/people": "people", "/sign-in": "sign-in",
 };
@@ -132,21 +133,37 @@ function frame(path) {
 async function fillRail(path) {
   const entry = (address, name, count) =>
     el("li", {}, el("a", { href: base + address, "aria-current": address === path || (address === "/feed" && path === "/") ? "page" : null },
-      el("span", { className: "free" }, name), count ? el("span", { className: "hint" }, `${count} unread`) : null));
+      el("span", { className: "free" }, name), count ? el("span", { className: "hint" }, count) : null));
   let shown = [];
-  let unread = {};
+  let open = null;
+  const unread = {};
   try {
-    const [list, { readState }] = await Promise.all([topics(), client.query("{ readState { unread topics { topicId unread } } }")]);
+    const [list, { readState }, count] = await Promise.all([
+      topics(), client.query("{ readState { unread topics { topicId unread } } }"), openIncidents().catch(() => null),
+    ]);
+    const words = (number) => (number ? `${number} unread` : null);
+    for (const topic of readState.topics) unread[topic.topicId] = words(topic.unread);
+    unread.all = words(readState.unread);
     shown = list;
-    unread = Object.fromEntries(readState.topics.map((topic) => [topic.topicId, topic.unread]));
-    unread.all = readState.unread;
+    open = count;
   } catch (error) {
     if (error.code === "UNAUTHENTICATED") return signIn(path);
   }
+  const focused = rail.contains(document.activeElement) ? document.activeElement.href : null;
   put(rail,
-    el("ul", {}, entry("/feed", "All messages", unread.all), shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
+    el("ul", {}, entry("/feed", "All messages", unread.all), open ? entry("/incidents", "Incidents", open.words) : null,
+      shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
     el("ul", {}, entry("/start", "Start"), entry("/devices", "Devices"), entry("/tokens", "Tokens"), entry("/account", "Account"),
       me.admin ? entry("/people", "People") : null));
+  if (focused) [...rail.querySelectorAll("a")].find(({ href }) => href === focused)?.focus({ preventScroll: true });
+}
+
+/** How many incidents are open, in words; null where the server has none at all. */
+async function openIncidents() {
+  if (!(await parts()).incidents) return null;
+  const { page } = await client.query("{ page: incidentsByStateAndOpenedAt(state: OPEN, limit: 100) { items { id } nextToken } }");
+  const count = page.items.length;
+  return { words: count > 0 ? `${count}${page.nextToken ? "+" : ""} open` : null };
 }
 
 let stateText = "";
@@ -156,7 +173,14 @@ addEventListener("tocsin-state", (event) => {
   const shown = bar.querySelector(".state");
   if (shown) shown.textContent = stateText;
 });
-addEventListener("tocsin-read", () => me && void fillRail(location.pathname.slice(base.length)));
+let recount = null;
+/** Counts anew, at most twice a second: much can change at once. */
+addEventListener("tocsin-read", () => {
+  recount ??= setTimeout(() => {
+    recount = null;
+    if (me) void fillRail(location.pathname.slice(base.length));
+  }, 500);
+});
 addEventListener("tocsin-topics", () => {
   topics = once(loadTopics);
   if (me) void fillRail(location.pathname.slice(base.length));

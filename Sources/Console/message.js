@@ -1,18 +1,19 @@
 // One message: all of it, what became of its pushes, why somebody did not get one, and trying again.
-import { base, client } from "./api.js";
+import { base, client, parts } from "./api.js";
 import { el, field, form, link, moment, note, put, sure, table } from "./dom.js";
 import { FIELDS } from "./message-line.js";
 import { ago, explained, texts } from "./texts.js";
 
 const DELIVERY = "id status reason attempts nextAttemptAt updatedAt platform userId providerId device { id name platform }";
-const ONE = `query Message($id: ID!) { getMessage(id: $id) { ${FIELDS} expiresAt topic { name roles }
+const INCIDENT = "incident { id number state title }";
+const ONE = (more) => `query Message($id: ID!) { getMessage(id: $id) { ${FIELDS} expiresAt topic { name roles } ${more}
   deliverySummary { state waiting accepted failed ended expired skipped } deliveries(limit: 200) { items { ${DELIVERY} } nextToken } } }`;
 const LIVE = `subscription Deliveries($id: ID!) { onDelivery(messageId: $id) { ${DELIVERY} } }`;
 const WHY = `query Why($id: ID!, $user: ID!) { explainDelivery(messageId: $id, userId: $user) { accepted summary gates { name passed sentence advice } } }`;
 const AGAIN = `mutation Again($id: ID!, $status: DeliveryStatus!) { redriveDeliveries(messageId: $id, status: $status) { waiting } }`;
 
 export async function open({ id, me }) {
-  const { getMessage: message } = await client.query(ONE, { id });
+  const { getMessage: message } = await client.query(ONE((await parts()).incidents ? INCIDENT : ""), { id });
   if (!message) throw Object.assign(new Error("There is no such message."), { code: "UNAUTHORIZED" });
   const ended = new AbortController();
   const deliveries = new Map(message.deliveries.items.filter(Boolean).map((delivery) => [delivery.id, delivery]));
@@ -32,12 +33,13 @@ export async function open({ id, me }) {
   }
   const facts = [
     ["Topic", el("a", { href: `${base}/topics/${message.topicId}`, className: "free" }, message.topic?.name ?? message.topicId)],
+    message.incident && ["Incident", about(message)],
     ["Number", `#${message.number}`], ["Priority", `${texts.priorities[message.priority] ?? message.priority}`],
     ["Sent", moment(message.createdAt, ago(message.createdAt))], message.key && ["Key", message.key],
     message.category && ["Category", message.category], message.typeName && ["Type", message.typeName],
     message.url && ["Link", link(message.url)], message.expiresAt && ["Not pushed after", moment(message.expiresAt, ago(message.expiresAt))],
   ].filter(Boolean);
-  const raw = JSON.stringify({ ...message, deliveries: undefined, deliverySummary: undefined, topic: undefined }, null, 2);
+  const raw = JSON.stringify({ ...message, deliveries: undefined, deliverySummary: undefined, topic: undefined, incident: undefined }, null, 2);
   return {
     title: message.title || "(no title)",
     body: [
@@ -49,6 +51,12 @@ export async function open({ id, me }) {
     ],
     stop: () => ended.abort(),
   };
+}
+
+/** The incident that the message tells of, as it stands. */
+function about({ incident, topic }) {
+  const name = `${topic?.name ?? ""}#${incident.number} ${incident.title}`;
+  return [el("a", { href: `${base}/incidents/${incident.id}`, className: "free" }, name), `, ${texts.incidents[incident.state] ?? incident.state}`];
 }
 
 function drawn(message, deliveries) {

@@ -39,6 +39,58 @@ export const texts = {
     UNAVAILABLE: "The server is busy just now. Try again in a moment.",
     REAUTHENTICATE: "Prove again who you are: this is hard to take back.",
   },
+  incidents: {
+    OPEN: "open",
+    ACKNOWLEDGED: "acknowledged",
+    SNOOZED: "snoozed",
+    RESOLVED: "resolved",
+  },
+  incidentShapes: { OPEN: "●", ACKNOWLEDGED: "◐", SNOOZED: "◌", RESOLVED: "✓" },
+  vias: {
+    SENDER: "by its sender",
+    PUSH: "by a button of a push",
+    APP: "in an app",
+    API: "by the API",
+    CLI: "by a command",
+    CONSOLE: "in the console",
+    LINK: "by a link",
+    POLICY: "by its policy",
+    TIMEOUT: "by time",
+    SILENCE: "by a silence",
+    MERGE: "merged into another",
+  },
+  conflicts: {
+    CONFLICT: "This does not fit how it stands now.",
+    VERSION_CONFLICT: "It has changed since you looked, and nothing was done.",
+    after: "You now see it as it is.",
+    again: "Press again if you still want to.",
+    taken: "The same trouble is open as another incident:",
+  },
+  kinds: {
+    ALERTMANAGER: "Alertmanager",
+    GRAFANA: "Grafana",
+    PAGERDUTY: "PagerDuty's events",
+    NTFY: "ntfy",
+    GOTIFY: "Gotify",
+    SLACK: "Slack's webhooks",
+    CLOUDEVENTS: "CloudEvents",
+    HEARTBEAT: "pings of a job",
+    EVENT: "Tocsin's own events, for scripts",
+    MAIL: "mail",
+    TEMPLATE: "any JSON, by a receiver that ships",
+  },
+  outcomes: {
+    OPENED: "opened an incident",
+    REOPENED: "opened an incident again",
+    UPDATED: "changed an incident",
+    RAISED: "made an incident more urgent",
+    ACKNOWLEDGED: "acknowledged an incident",
+    RESOLVED: "resolved an incident",
+    SENDER_RESOLVED: "said that an incident is over",
+    LATE: "came after the end of an incident",
+    NOTED: "made a message",
+    NONE: "changed nothing",
+  },
   scopes: {
     read: "reads what you may read",
     topics: "reads, publishes, and manages topics and their sharing",
@@ -60,8 +112,21 @@ export function ago(time) {
   return words.format(Math.trunc(seconds), "second");
 }
 
+/** A number of things, which end in `s` where they are not one. */
+export function counted(number, thing) {
+  return `${number} ${thing}${number === 1 ? "" : "s"}`;
+}
+
 /** What went wrong, what to do, and the server's own words. */
 export function explained(error) {
   const general = texts.codes[error.code];
   return general && error.message && general !== error.message ? `${general} (${error.message})` : (general ?? error.message);
+}
+
+/** Why an incident was not changed, and what is on the screen now. */
+export function conflicted(error) {
+  const general = texts.conflicts[error.code];
+  if (!general) return explained(error);
+  const own = error.code === "CONFLICT" && error.message ? ` (${error.message})` : "";
+  return `${general}${own} ${texts.conflicts.after}${own ? "" : ` ${texts.conflicts.again}`}`;
 }

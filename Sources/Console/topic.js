@@ -1,5 +1,5 @@
 // A topic's settings: the caller's own pushes, with whom it is shared, and its end.
-import { base, client, proven } from "./api.js";
+import { base, client, parts, proven } from "./api.js";
 import { el, field, form, note, put, sure, table } from "./dom.js";
 import { explained } from "./texts.js";
 
@@ -9,6 +9,7 @@ const ONE = `query Settings($id: ID!) { memberships { topicId push delivery minP
 
 export async function open({ id, go }) {
   const body = el("div");
+  const has = await parts();
   let title = "";
   async function draw() {
     const { getTopic: topic, memberships } = await client.query(ONE, { id });
@@ -26,11 +27,24 @@ export async function open({ id, go }) {
       table("About this topic", ["What", "Value"], [
         ["Your roles", topic.roles.join(", ").toLowerCase()], ["ARN", topic.arn], ["Last number", topic.lastNumber ?? "unknown"], ["Watching now", topic.watchers],
       ]),
+      has.integrations ? ways(topic, has) : null,
       pushes(topic, memberships.find(({ topicId }) => topicId === id), run), topic.grants ? sharing(topic, run, draw) : null,
       topic.roles.includes("OWNER") && topic.grants ? end(topic, go) : null);
   }
   await draw();
   return { title: `${title}: settings`, body };
+}
+
+/** Where senders come in, and what they have raised. */
+function ways({ id, roles }, { incidents }) {
+  const mayAdd = roles.includes("OWNER") || roles.includes("PUBLISHER");
+  return [
+    el("h2", {}, "Integrations"),
+    el("p", {}, "Monitoring systems post here in their own words, each by a key of its own."),
+    el("div", { className: "row" },
+      mayAdd ? el("a", { className: "button", href: `${base}/topics/${id}/integrations` }, "Integrations of this topic") : null,
+      incidents ? el("a", { className: "button", href: `${base}/incidents?topic=${encodeURIComponent(id)}` }, "Its incidents") : null),
+  ];
 }
 
 function pushes(topic, mine, run) {

@@ -22,7 +22,7 @@ enum ReceiverPlace: Equatable {
         "static", "app", "favicon.ico", "robots.txt", "auth", "assets", "sw.js",
     ]
     /// Pages of the console that are read at paths of two segments.
-    private static let pages: Set<String> = ["topics", "messages"]
+    private static let pages: Set<String> = ["topics", "messages", "incidents"]
 
     /// The place that a request of a sender means.
     init(_ request: ReceiverRequest) {
