@@ -297,11 +297,10 @@ extension IncidentTurn {
         _ source: Source,
         _ event: SenderEvent
     ) throws(StoreError) {
-        guard event.action == .trigger, source.resolveAfterSeconds > 0, incident.standing.state != .resolved else {
-            return
-        }
-        let due = now.adding(seconds: Double(source.resolveAfterSeconds))
-        let payload = String(source.resolveAfterSeconds)
+        let seconds = event.resolveAfterSeconds ?? source.resolveAfterSeconds
+        guard event.action == .trigger, seconds > 0, incident.standing.state != .resolved else { return }
+        let due = now.adding(seconds: Double(seconds))
+        let payload = String(seconds)
         try writer.set(timer(.autoResolve, of: &incident, dueAt: due, payload: payload))
         try saveFacts(of: incident)
     }
