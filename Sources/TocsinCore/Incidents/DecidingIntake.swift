@@ -3,8 +3,8 @@ package protocol DecidingIntake: Sendable {
     /// Calls `deciding` under the lock of the integration's topic, takes its events in their order,
     /// and answers its value; all is one transaction.
     ///
-    /// Throws `unauthorized` before anything is decided where the topic is gone or the integration's
-    /// owner may not publish there any more.
+    /// Calls `deciding` under the lock of the topic, takes its events in their order, and answers
+    /// its value; all is one transaction.
     func take<Value: Sendable>(
         from integration: Integration,
         deciding: @escaping @Sendable (any StoreWriter) throws(StoreError) -> (events: [SenderEvent], value: Value)
