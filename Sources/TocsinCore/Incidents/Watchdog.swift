@@ -24,7 +24,7 @@ package struct WatchdogIntake: EventIntake {
         (self.intake, self.monitors) = (intake, monitors)
     }
 
-    /// Pings the monitors of watchdogs first; one whose monitor is not the owner's counts for nothing.
+    /// Pings the monitors of watchdogs first; a monitor of another owner counts for nothing.
     package func take(
         _ events: [SenderEvent],
         from integration: Integration

@@ -147,7 +147,7 @@ extension MonitorService {
 
     /// Takes a sender's ping.
     ///
-    /// - Parameter slug: The monitor among those of one owner; nil where the key is a monitor's own.
+    /// - Parameter slug: The monitor among those of one owner; nil where the key is its own.
     package func take(
         _ ping: MonitorPing,
         from bearer: Bearer,

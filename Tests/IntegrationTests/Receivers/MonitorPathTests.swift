@@ -160,7 +160,8 @@ struct MonitorPathTests {
             )
             #expect(answer.status == 200, "\(answer.body)")
             #expect(try await Self.read(scene, "prometheus", "state")["state"] == "UP")
-            #expect(try await scene.messages().isEmpty)
+            let opened = try await installation.curl("{ listIncidents { items { id } } }", token: scene.ada)
+            #expect(opened["data"]?["listIncidents"]?["items"] == [], "\(opened)")
         }
     }
 
