@@ -139,7 +139,7 @@ struct AmplifySchemaTests {
             where type.directives.contains(where: { $0.name == "model" }) {
                 // The models that ship beside the team's file.
                 fields["Query", default: []] += ["get", "list", "sync"].map { $0 + type.name }
-                fields["Query", default: []] += ["incidentsBy", "integrationsBy"]
+                fields["Query", default: []] += ["incidentsBy", "integrationsBy", "monitorsBy"]
                 fields["Mutation", default: []] += ["create", "update", "delete"].map { $0 + type.name }
                 fields["Subscription", default: []] += ["onCreate", "onUpdate", "onDelete"].map { $0 + type.name }
             }
@@ -153,7 +153,7 @@ struct AmplifySchemaTests {
     private static func ownSchema() throws -> [String] {
         let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        return try ["tocsin", "people", "incidents", "integrations", "oncall"].map { name in
+        return try ["tocsin", "people", "incidents", "integrations", "monitors", "oncall"].map { name in
             try String(contentsOf: package.appending(path: "schema/\(name).graphql"), encoding: .utf8)
         }
     }

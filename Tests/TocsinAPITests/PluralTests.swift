@@ -28,7 +28,7 @@ struct PluralTests {
                 type \(singular) @model @auth(rules: [{ allow: owner }]) { id: ID! }
                 """
         )
-        let model = try #require(schema.models.last)
+        let model = try #require(schema.models.first { $0.name == singular })
         #expect(model.plural == plural)
     }
 }

@@ -119,7 +119,8 @@ struct SchemaChangeTests {
             """
         try await withDatabase { database in
             var made: [Int] = []
-            for text in [Self.model("", note), Self.model("", note), Self.model(), Self.model("", note)] {
+            // The first start makes those of the models that ship.
+            for text in [Self.model(), Self.model("", note), Self.model("", note), Self.model(), Self.model("", note)] {
                 let api = try await APIHarness(model: text, database: database)
                 let models = api.schema.models
                 made.append(
@@ -129,7 +130,7 @@ struct SchemaChangeTests {
                 )
                 await api.store.close()
             }
-            #expect(made == [1, 0, 0, 1])
+            #expect(made.dropFirst() == [1, 0, 0, 1])
         }
     }
 }

@@ -11,8 +11,7 @@ extension IncidentTurn {
         var actor: IncidentActor
 
         init(_ integration: Integration) {
-            // One that is moved begins anew: what is open elsewhere is under another lock.
-            id = integration.id + "@" + integration.topicID.text
+            id = integration.incidentSource
             name = integration.name
             integrationID = integration.isOfMonitor ? nil : integration.id
             (defaultPriority, resolveAfterSeconds) = (integration.defaultPriority, integration.resolveAfterSeconds)

@@ -68,6 +68,11 @@ package struct Integration: Sendable, Equatable {
     /// Alerts that are pings of a monitor.
     package var watchdogs: [Watchdog] = []
 
+    /// What keys of incidents are unique within.
+    ///
+    /// One that is moved to another topic begins anew: what is open there is under another lock.
+    package var incidentSource: String { id + "@" + topicID.text }
+
     /// An integration with the usual values.
     package init(id: String, owner: String, name: String, kind: Kind, topicID: TopicID) {
         (self.id, self.owner, self.name, self.kind, self.topicID) = (id, owner, name, kind, topicID)

@@ -295,10 +295,13 @@ extension MonitorService {
     /// The open incidents of monitors that the caller has read, as far as the caller may read them.
     package func incidents(of records: [Record], caller: Identity) async throws(ServiceError) -> [Record?] {
         guard let incidents else { return records.map { _ in nil } }
-        let keys = records.map { (id: $0.id, key: MonitorPlan($0)?.incidentKey ?? "") }
+        let keys = records.map { record in
+            let plan = MonitorPlan(record)
+            return (source: plan?.integration.incidentSource ?? "", key: plan?.incidentKey ?? "")
+        }
         let ids = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             var ids: [String?] = []
-            for (id, key) in keys { ids.append(try reader.openIncident(of: id, key: key)) }
+            for (source, key) in keys { ids.append(try reader.openIncident(of: source, key: key)) }
             return ids
         }
         let found = try await models.records(incidents, ids: ids.compactMap(\.self), caller: caller)

@@ -14,8 +14,8 @@ package struct HTTPRoute: Sendable {
     package var label = RouteLabel.other
     /// Whether it is a page for people: requests that ask for no HTML find nothing there.
     package var isPage = false
-    /// The longest body, in bytes, where it is another than elsewhere; the route itself answers
-    /// those who announce a longer one.
+    /// The longest body, in bytes, where it is another than elsewhere; the route answers those who
+    /// announce more.
     package var maximumBodyBytes: Int?
     /// Which requests are meant, among those of the path; a request without a method stands for any.
     ///
