@@ -17,7 +17,7 @@ package struct HTTPRoute: Sendable {
     /// The longest body, in bytes, where it is another than elsewhere; the route answers those who
     /// announce more.
     package var maximumBodyBytes: Int?
-    /// Which requests are meant, among those of the path; a request without a method stands for any.
+    /// Which requests are meant, among those of the path; one without a method stands for any.
     ///
     /// Such a route is asked last, and only where no other has the path: pages, which are for
     /// browsers alone, do not count.
