@@ -119,6 +119,10 @@ struct DeliveryRuleTests {
         #expect(
             WebhookEventType.allCases.map(\.rawValue)
                 == ["register_push_token", "unregister_push_token", "send_push_notification", "schedule.due"]
+                + [
+                    "opened", "reopened", "raised", "acknowledged", "unacknowledged", "snoozed", "woken", "assigned",
+                    "noted", "resolved",
+                ].map { "incident." + $0 }
         )
         #expect(WebhookEvent.Status.allCases.map(\.rawValue) == ["waiting", "sending", "dead"])
     }
