@@ -40,7 +40,7 @@ fi
 
 # What runs a second time, on PostgreSQL: suites that look at a store, and of those with processes the ones about data.
 on_postgres=(TocsinAPITests TocsinPushTests)
-processes_on_postgres=(RightsMatrixTests PushAccessTests PushCommandTests DeliveryTests LedgerTests IsolationTests KeyTests AccessTests CommandTests WebhookTests)
+processes_on_postgres=(RightsMatrixTests PushAccessTests PushCommandTests DeliveryTests LedgerTests IsolationTests KeyTests AccessTests CommandTests WebhookTests ReceiverKeyTests MonitorPathTests IncidentCommandTests)
 
 # Suites on real sockets and processes run one after the other, each in a process of its own: together they would take
 # each other's threads on two cores.
@@ -64,8 +64,11 @@ else
     done
     if [ -n "${TOCSIN_TEST_POSTGRES:-}" ]; then
         export TOCSIN_TEST_DATABASE=postgres
-        step "Testing on PostgreSQL what looks at a store"
-        run_tests --filter "^($(IFS='|' && echo "${on_postgres[*]}"))[.]"
+        # One after the other: together they starve each other on two cores.
+        for suite in "${on_postgres[@]}"; do
+            step "Testing $suite on PostgreSQL"
+            run_tests --filter "^$suite[.]"
+        done
         step "Testing the server on PostgreSQL"
         run_tests --filter "^IntegrationTests[.]($(IFS='|' && echo "${processes_on_postgres[*]}"))"
         unset TOCSIN_TEST_DATABASE
