@@ -80,7 +80,9 @@ enum MaskedPath {
     /// The path with its keys masked.
     static func text(of path: String) -> String {
         guard path.utf8.count > 4 else { return path }
-        var segments = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        // What is percent-encoded is masked as what it stands for.
+        let masked = SenderKeys.masked(path)
+        var segments = masked.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         for index in segments.indices where isSecret(at: index, in: segments) { segments[index] = "***" }
         return segments.joined(separator: "/")
     }
