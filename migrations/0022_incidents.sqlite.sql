@@ -1,7 +1,8 @@
--- additive: tables and columns that older programs do not ask for.
--- Incidents: records of the shipped model, and what only the server knows of them. `source` is whose keys count as one: an
--- integration, or a topic for those raised by hand. `generation` grows with each change of timers, `last_entry` numbers the
--- timeline. Loud messages up to `answered_number` ring no more. `standing` is what the next change is decided by.
+-- additive: tables and columns that older programs do not ask for. Incidents: records of the
+-- shipped model, and what only the server knows of them. `source` is whose keys count as one: an
+-- integration, or a topic for those raised by hand. `generation` grows with each change of timers,
+-- `last_entry` numbers the timeline. Loud messages up to `answered_number` ring no more.
+-- `standing` is what the next change is decided by.
 CREATE TABLE incidents (
     id TEXT NOT NULL PRIMARY KEY,
     topic_id TEXT,

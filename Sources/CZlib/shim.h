@@ -36,5 +36,6 @@ static inline size_t tocsin_gunzip(const unsigned char *bytes, size_t count, uns
     int outcome = inflate(&stream, Z_FINISH);
     size_t written = stream.total_out;
     inflateEnd(&stream);
+    if (outcome == Z_BUF_ERROR && written == room) return room;
     return outcome == Z_STREAM_END ? written : (size_t)-1;
 }

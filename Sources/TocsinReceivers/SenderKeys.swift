@@ -27,12 +27,6 @@ package enum SenderKeys {
         case differing
     }
 
-    /// 32 characters of `a–z2–7`.
-    package static func isKey(_ text: some StringProtocol) -> Bool {
-        text.utf8.count == 32
-            && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x32...0x37).contains($0) }
-    }
-
     /// The key of a request to a receiver of this kind.
     package static func find(in request: ReceiverRequest, kind: Integration.Kind) -> Finding {
         var keys: [Key] = request.headers.filter { $0.name.lowercased() == "authorization" }
@@ -66,7 +60,7 @@ package enum SenderKeys {
         let filled = pieces.indices.filter { !pieces[$0].isEmpty }
         let segments = filled.map { QueryText.decoded(pieces[$0], plusIsSpace: false) }
         let secret = position(in: segments)
-        for (number, segment) in segments.enumerated() where number == secret || isKey(segment) {
+        for (number, segment) in segments.enumerated() where number == secret || isKey(segment.lowercased()) {
             pieces[filled[number]] = "***"
         }
         let path = pieces.joined(separator: "/")
@@ -88,11 +82,11 @@ package enum SenderKeys {
 
     /// The segment that is the key, by how the path begins.
     private static func position(in segments: [String]) -> Int? {
-        switch segments.first {
+        switch segments.first?.lowercased() {
         case "in": segments.count > 1 && !words.contains(segments[1]) ? 1 : nil
         case "services": segments.count > 3 ? 3 : segments.count > 1 ? segments.count - 1 : nil
         case "hooks": segments.count > 1 ? min(segments.count - 1, 2) : nil
-        case "ping": segments.count > 1 ? 1 : nil
+        case "ping", "act": segments.count > 1 ? 1 : nil
         case "api": segments.count > 2 && segments[1] == "push" ? 2 : nil
         default: nil
         }
@@ -118,6 +112,8 @@ package enum SenderKeys {
         default: return nil
         }
     }
+
+    private static func isKey(_ text: some StringProtocol) -> Bool { IntegrationKey.hasForm(String(text)) }
 
     /// Clients of ntfy take for a token only what begins with `tk_`.
     private static func withoutPrefix(_ text: String) -> String {

@@ -34,12 +34,7 @@ struct KeptKind: Sendable {
 
     /// Prints all of the user's.
     func list(_ client: TocsinClient, json: Bool) async throws {
-        var next = JSONValue.null
-        repeat {
-            let page = try await client.query(listDocument, variables: ["next": next])["list\(type)s"]
-            for item in page?["items"]?.arrayValue ?? [] { print(item, json: json) }
-            next = page?["nextToken"] ?? .null
-        } while next != .null
+        try await client.forEachItem(of: "list\(type)s", listDocument) { print($0, json: json) }
     }
 
     /// Prints one as JSON.

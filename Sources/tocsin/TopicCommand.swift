@@ -76,15 +76,9 @@ extension TopicCommand {
         func run() async throws {
             let client = try client.makeClient()
             try await runClient {
-                var next = JSONValue.null
-                repeat {
-                    let answer = try await client.query(TopicCommand.listDocument, variables: ["next": next])
-                    let page = answer["listTopics"]
-                    for topic in page?["items"]?.arrayValue ?? [] where topic["_deleted"]?.boolValue != true {
-                        Terminal.print(json ? topic.serializedString() : TopicCommand.line(topic))
-                    }
-                    next = page?["nextToken"] ?? .null
-                } while next != .null
+                try await client.forEachItem(of: "listTopics", TopicCommand.listDocument) {
+                    Terminal.print(json ? $0.serializedString() : TopicCommand.line($0))
+                }
             }
             client.close()
         }

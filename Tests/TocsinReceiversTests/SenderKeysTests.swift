@@ -124,6 +124,8 @@ struct SenderKeysTests {
             ("/services/T/B/secret", "/services/T/B/***"),
             ("/hooks/secret", "/hooks/***"),
             ("/hooks/a/secret", "/hooks/a/***"),
+            ("/act/secret", "/act/***"),
+            ("/IN/\(key.uppercased())/", "/IN/***/"),
             ("/ping/secret/backup/start?rid=1", "/ping/***/backup/start?rid=1"),
             ("/api/push/secret?status=up", "/api/push/***?status=up"),
             ("/message?token=secret&title=a", "/message?token=***&title=a"),

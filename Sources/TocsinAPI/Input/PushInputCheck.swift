@@ -82,18 +82,28 @@ enum PushInputCheck {
     /// Keys that FCM keeps for itself are refused here, where somebody can still rename them.
     static func check(data input: RecordInput) throws(ServiceError) {
         guard let text = input["data"]?.text else { return }
-        guard let map = (try? JSONParser.parse(text))?.objectValue,
-            map.allSatisfy({ $0.value.stringValue != nil })
-        else {
-            throw .badInput(
-                "data must be JSON of an object whose values are all strings, like \"{\\\"k\\\":\\\"v\\\"}\"."
-            )
-        }
+        try check(data: try texts(text, "data"))
+    }
+
+    /// The same of a map that was read.
+    static func check(data map: [String: String]) throws(ServiceError) {
         if let key = map.keys.first(where: PushDataKeys.isReserved) {
             throw .badInput(
                 "data has the key \"\(key.prefix(64))\", which Android phones never get: it must not be empty, from, "
                     + "message_type, or begin with google. or gcm. Rename it."
             )
         }
+    }
+
+    /// A map of strings that a field has as JSON.
+    static func texts(_ json: String, _ field: String) throws(ServiceError) -> [String: String] {
+        let object = (try? JSONParser.parse(json))?.objectValue
+        let texts = object?.compactMap { member in member.value.stringValue.map { (member.key, $0) } }
+        guard let object, let texts, texts.count == object.count else {
+            throw .badInput(
+                "\(field) must be JSON of an object whose values are all strings, like \"{\\\"k\\\":\\\"v\\\"}\"."
+            )
+        }
+        return Dictionary(texts) { $1 }
     }
 }

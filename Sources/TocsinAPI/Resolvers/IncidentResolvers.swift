@@ -21,8 +21,10 @@ struct IncidentResolvers {
             event.body = input["body"]?.stringValue ?? ""
             event.priority = input["priority"]?.intValue.map(Int.init)
             event.url = input["url"]?.stringValue
+            if let labels = input["labels"]?.stringValue { event.labels = try PushInputCheck.texts(labels, "labels") }
+            if let data = input["data"]?.stringValue { event.data = try PushInputCheck.texts(data, "data") }
+            try PushInputCheck.check(data: event.data)
             var raised = RaisedIncident(in: TopicID(input["topicId"]?.stringValue ?? ""), event)
-            (raised.labels, raised.data) = (input["labels"]?.stringValue, input["data"]?.stringValue)
             raised.assignee = input["assignee"]?.stringValue
             let context = invocation.context
             return .object(.record(try await context.services.incidents.raise(raised, caller: context.caller)))

@@ -65,19 +65,13 @@ package struct AuditDetail: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
     /// A JSON string of a text's beginning.
     private static func string(_ text: String) -> String {
-        var (json, bytes) = ("\"", 0)
+        var (kept, bytes) = ("", 0)
         for scalar in text.unicodeScalars {
-            bytes += String(scalar).utf8.count
-            guard bytes <= maximumTextBytes else { return json + "…\"" }
-            switch scalar {
-            case "\"", "\\": json += "\\" + String(scalar)
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                json += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-            default: json.unicodeScalars.append(scalar)
-            }
+            bytes += UTF8.width(scalar)
+            guard bytes <= maximumTextBytes else { return JSONMapText.text(kept + "…") }
+            kept.unicodeScalars.append(scalar)
         }
-        return json + "\""
+        return JSONMapText.text(kept)
     }
 
     /// Whether both have the same members with the same values, in the same order.

@@ -35,10 +35,6 @@ package struct RaisedIncident: Sendable, Equatable {
     package var event: SenderEvent
     /// Who is to look after it.
     package var assignee: String?
-    /// JSON as it was given.
-    package var labels: String?
-    /// JSON as it was given.
-    package var data: String?
 
     /// One with an event.
     package init(in topicID: TopicID, _ event: SenderEvent) { (self.topicID, self.event) = (topicID, event) }
@@ -135,8 +131,11 @@ extension IncidentBook {
         if let priority = raised.event.priority, !(1...5).contains(priority) {
             throw .badInput("priority must be 1 (min) to 5 (critical); it is \(priority).")
         }
-        for (name, text) in [("labels", raised.labels), ("data", raised.data), ("assignee", raised.assignee)] {
-            if let text { try checks.checkText(text, field: name, maximumBytes: 8192) }
+        for (name, text) in [
+            ("labels", JSONMapText.object(raised.event.labels)), ("data", JSONMapText.object(raised.event.data)),
+            ("assignee", raised.assignee ?? ""),
+        ] {
+            try checks.checkText(text, field: name, maximumBytes: 8192)
         }
         let book = self
         return try await environment.store.writing { writer throws(StoreError) in
@@ -167,7 +166,9 @@ extension IncidentBook {
             guard let id = outcome.incidentID, var incident = try turn.incident(id) else {
                 return .failure(.internal("an incident that was raised is not there"))
             }
-            try turn.give(raised, to: &incident)
+            if let assignee = raised.assignee {
+                try turn.write(incident.standing, ["assignee": .text(assignee)], to: &incident)
+            }
             try turn.end()
             return .success(incident.record)
         }
@@ -302,15 +303,6 @@ extension IncidentTurn {
         guard let key = incident.record["key"].text else { return false }
         let open = try writer.openIncident(of: incident.facts.source, key: key)
         return open.map { $0 != incident.id } ?? false
-    }
-
-    /// Gives an incident that was raised what an event cannot say.
-    func give(_ raised: RaisedIncident, to incident: inout IncidentCase) throws(StoreError) {
-        var values = RecordInput()
-        if let labels = raised.labels { values["labels"] = .text(labels) }
-        if let data = raised.data { values["data"] = .text(data) }
-        if let assignee = raised.assignee { values["assignee"] = .text(assignee) }
-        if values.count > 0 { try write(incident.standing, values, to: &incident) }
     }
 }
 

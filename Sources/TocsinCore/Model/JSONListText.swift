@@ -35,17 +35,7 @@ struct JSONListText {
 
     /// A list of one text.
     static func list(of text: String) -> FieldValue {
-        var json = "[\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": json += "\\" + String(scalar)
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                json += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-            default: json.unicodeScalars.append(scalar)
-            }
-        }
-        return .json(json + "\"]")
+        .json(JSONMapText.list([JSONMapText.text(text)]))
     }
 
     /// The members of both lists, those of the first before those of the second.

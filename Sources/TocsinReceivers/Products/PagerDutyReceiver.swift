@@ -3,6 +3,9 @@ package import TocsinCore
 
 /// PagerDuty's Events API v2: `POST /v2/enqueue` and `POST /v2/change/enqueue`.
 package struct PagerDutyReceiver: Receiver {
+    /// Longer bodies are refused, as PagerDuty refuses them.
+    package static let maximumBytes = 512 << 10
+
     /// A receiver without state.
     package init() {}
 

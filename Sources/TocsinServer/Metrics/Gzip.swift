@@ -11,16 +11,23 @@ enum Gzip {
         return packed.isEmpty ? nil : packed
     }
 
-    /// What was packed; nil where it is broken, or has more than so many bytes.
-    static func unpacked(_ bytes: [UInt8], maximumBytes: Int) -> [UInt8]? {
+    /// Why nothing was unpacked.
+    enum Fault: Error {
+        case isBroken
+        case isTooLong
+    }
+
+    /// What was packed, of at most so many bytes.
+    static func unpacked(_ bytes: [UInt8], maximumBytes: Int) throws(Fault) -> [UInt8] {
         // Nothing is written beyond what there is: memory that is not touched costs nothing.
-        var isWhole = false
+        var written = 0
         let unpacked = [UInt8](unsafeUninitializedCapacity: maximumBytes + 1) { target, count in
-            let written = tocsin_gunzip(bytes, bytes.count, target.baseAddress, maximumBytes + 1)
-            // What is broken comes back as the largest size there is, which is no size of ours.
-            isWhole = (0...maximumBytes).contains(written)
-            count = isWhole ? written : 0
+            written = tocsin_gunzip(bytes, bytes.count, target.baseAddress, maximumBytes + 1)
+            count = (0...maximumBytes).contains(written) ? written : 0
         }
-        return isWhole ? unpacked : nil
+        // What is broken comes back as the largest size there is, which is below 0 here.
+        guard written >= 0 else { throw .isBroken }
+        guard written <= maximumBytes else { throw .isTooLong }
+        return unpacked
     }
 }

@@ -166,7 +166,10 @@ struct FrontPart: Sendable {
         _ routes: [Route]
     ) -> (HTTPServerSettings, [HTTPRoute]) {
         var front = settings.ofHTTPServer
-        front.maskedPath = MaskedPath.text
+        let base = front.basePath
+        front.maskedPath = { path in
+            path.hasPrefix(base) ? base + SenderKeys.masked(String(path.dropFirst(base.count))) : path
+        }
         let gateway = Gateway(service: service, routes: routes, limits: front.request.json)
         front.crossOrigin.methods += gateway.methods.filter { !front.crossOrigin.methods.contains($0) }
         return (front, gateway.httpRoutes.map { $0.labelled(.rest) })

@@ -70,7 +70,7 @@ extension ReceiverDesk {
         let place = ReceiverPlace(request)
         let shape = Receivers.of(place.kind) ?? EventReceiver()
         let length = incoming.header("content-length").flatMap { Int($0) }
-        if let length, length > maximumBodyBytes {
+        if let length, length > longest(at: place) {
             return .refused(Self.response(shape.answer(.tooLarge(), to: request)))
         }
         // PagerDuty's keys stand in the body.
@@ -92,12 +92,10 @@ extension ReceiverDesk {
         let head = receiverRequest(incoming, body: [])
         let place = ReceiverPlace(head)
         let shape = Receivers.of(place.kind) ?? EventReceiver()
-        guard let body = unpacked(bytes, incoming) else {
-            return Self.response(shape.answer(.tooLarge(), to: head))
-        }
-        let request = receiverRequest(incoming, body: body)
-        if place == .none, let given = GotifyReceiver.openAnswer(to: request) { return Self.response(given) }
+        if place == .none, let given = GotifyReceiver.openAnswer(to: head) { return Self.response(given) }
+        var request = head
         do throws(Refusal) {
+            request = receiverRequest(incoming, body: try unpacked(bytes, incoming, longest: longest(at: place)))
             let admitted = try await admitted(request, at: place, from: incoming)
             let origin = RequestOrigin(incoming.source)
             let given = await RequestOrigin.$current.withValue(origin) { await answer(to: request, admitted) }
@@ -117,13 +115,34 @@ extension ReceiverDesk {
         }
     }
 
-    /// The body as it was before it was packed; nil where it is broken or too long.
-    private func unpacked(_ bytes: [UInt8], _ incoming: IncomingRequest) -> [UInt8]? {
-        let coding = incoming.header("content-encoding")?.lowercased()
-        guard coding == "gzip" || coding == "x-gzip", !bytes.isEmpty else {
-            return bytes.count <= maximumBodyBytes ? bytes : nil
+    /// The longest body at a path, unpacked.
+    private func longest(at place: ReceiverPlace) -> Int {
+        // It is read before it is known whose it is, for its key stands in it.
+        place == .kind(.pagerDuty) ? min(PagerDutyReceiver.maximumBytes, maximumBodyBytes) : maximumBodyBytes
+    }
+
+    /// The body as it was before it was packed.
+    private func unpacked(
+        _ bytes: [UInt8],
+        _ incoming: IncomingRequest,
+        longest: Int
+    ) throws(Refusal) -> [UInt8] {
+        switch incoming.header("content-encoding")?.lowercased() ?? "identity" {
+        case _ where bytes.isEmpty: return bytes
+        case "identity":
+            guard bytes.count <= longest else { throw .fault(.tooLarge()) }
+            return bytes
+        case "gzip", "x-gzip":
+            do throws(Gzip.Fault) {
+                return try Gzip.unpacked(bytes, maximumBytes: longest)
+            } catch {
+                switch error {
+                case .isBroken: throw .fault(.badInput(["The body is no gzip."]))
+                case .isTooLong: throw .fault(.tooLarge())
+                }
+            }
+        default: throw .fault(.unsupportedType)
         }
-        return Gzip.unpacked(bytes, maximumBytes: maximumBodyBytes)
     }
 
     private func receiverRequest(_ incoming: IncomingRequest, body: [UInt8]) -> ReceiverRequest {
@@ -156,7 +175,8 @@ extension ReceiverDesk {
         case .refused(let fault): return refused(fault, request, admitted)
         case .events(let events, let notes):
             let seconds = rates.take(
-                events.count,
+                // A group of many alerts is more work than one event.
+                events.reduce(0) { $0 + 1 + $1.alerts.count / 100 },
                 of: integration.id,
                 perMinute: admitted.record.ratePerMinute,
                 now: time.now()
@@ -210,7 +230,10 @@ extension ReceiverDesk {
             throw .fault(.rateLimited(retryAfterSeconds: seconds))
         }
         switch SenderKeys.find(in: request, kind: place.kind) {
-        case .none: throw .fault(.unauthenticated)
+        case .none:
+            // To find none in a body is work.
+            if place == .kind(.pagerDuty) { guesses.note(address, now: now) }
+            throw .fault(.unauthenticated)
         case .differing:
             guesses.note(address, now: now)
             throw .fault(.unauthenticated)

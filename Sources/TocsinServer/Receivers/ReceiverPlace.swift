@@ -74,29 +74,3 @@ enum ReceiverPlace: Equatable {
         }
     }
 }
-
-/// A path as the log may show it: what is a key there, or may be one, is `***`.
-enum MaskedPath {
-    /// The path with its keys masked.
-    static func text(of path: String) -> String {
-        guard path.utf8.count > 4 else { return path }
-        // What is percent-encoded is masked as what it stands for.
-        let masked = SenderKeys.masked(path)
-        var segments = masked.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        for index in segments.indices where isSecret(at: index, in: segments) { segments[index] = "***" }
-        return segments.joined(separator: "/")
-    }
-
-    private static func isSecret(at index: Int, in segments: [String]) -> Bool {
-        let segment = segments[index]
-        if IntegrationKey.hasForm(segment) || IntegrationKey.hasForm(segment.lowercased()) { return true }
-        guard index > 0, !segment.isEmpty else { return false }
-        let (before, isLast) = (segments[index - 1], index == segments.count - 1)
-        switch before {
-        case "in": return segment != "to" && Receivers.kind(named: segment) == nil
-        case "ping", "act": return true
-        case "push": return index > 1 && segments[index - 2] == "api"
-        default: return isLast && segments.contains { $0 == "hooks" || $0 == "services" }
-        }
-    }
-}

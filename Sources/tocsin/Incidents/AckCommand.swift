@@ -1,5 +1,4 @@
 import ArgumentParser
-import JSON
 
 /// `tocsin ack`: takes an incident on.
 struct AckCommand: AsyncParsableCommand {
@@ -21,11 +20,7 @@ struct AckCommand: AsyncParsableCommand {
 
     @OptionGroup var act: IncidentActOptions
 
-    @Option(name: [.customShort("m"), .long], help: "What the timeline is to say, at most 4 KiB.")
-    var note: String?
-
-    @Option(help: "Where you are, such as laptop, or the id of a device of yours.")
-    var on: String?
+    @OptionGroup var saying: IncidentSayingOptions
 
     static let document = """
         mutation AcknowledgeHere($id: ID!, $note: String, $on: String) {
@@ -34,10 +29,6 @@ struct AckCommand: AsyncParsableCommand {
         """
 
     func run() async throws {
-        try await act.act(
-            Self.document,
-            field: "acknowledgeIncident",
-            ["note": note.map { .string($0) } ?? .null, "on": on.map { .string($0) } ?? .null]
-        )
+        try await act.act(Self.document, field: "acknowledgeIncident", saying.variables)
     }
 }

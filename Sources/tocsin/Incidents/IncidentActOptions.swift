@@ -35,3 +35,17 @@ struct IncidentActOptions: ParsableArguments {
         client.close()
     }
 }
+
+/// What people may say when they take an incident on or end it.
+struct IncidentSayingOptions: ParsableArguments {
+    @Option(name: [.customShort("m"), .long], help: "What the timeline is to say, at most 4 KiB.")
+    var note: String?
+
+    @Option(help: "Where you are, such as laptop, or the id of a device of yours.")
+    var on: String?
+
+    /// As the mutations take them.
+    var variables: JSONObject {
+        ["note": note.map { .string($0) } ?? .null, "on": on.map { .string($0) } ?? .null]
+    }
+}

@@ -1,5 +1,4 @@
 import ArgumentParser
-import JSON
 
 /// `tocsin resolve`: ends an incident.
 struct ResolveCommand: AsyncParsableCommand {
@@ -20,11 +19,7 @@ struct ResolveCommand: AsyncParsableCommand {
 
     @OptionGroup var act: IncidentActOptions
 
-    @Option(name: [.customShort("m"), .long], help: "What the timeline is to say, at most 4 KiB.")
-    var note: String?
-
-    @Option(help: "Where you are, such as laptop, or the id of a device of yours.")
-    var on: String?
+    @OptionGroup var saying: IncidentSayingOptions
 
     static let document = """
         mutation ResolveHere($id: ID!, $note: String, $on: String) {
@@ -33,10 +28,6 @@ struct ResolveCommand: AsyncParsableCommand {
         """
 
     func run() async throws {
-        try await act.act(
-            Self.document,
-            field: "resolveIncident",
-            ["note": note.map { .string($0) } ?? .null, "on": on.map { .string($0) } ?? .null]
-        )
+        try await act.act(Self.document, field: "resolveIncident", saying.variables)
     }
 }

@@ -114,15 +114,9 @@ extension IntegrationCommand {
         func run() async throws {
             let client = try client.makeClient()
             try await runClient {
-                var next = JSONValue.null
-                repeat {
-                    let answer = try await client.query(listDocument, variables: ["next": next])
-                    let page = answer["listIntegrations"]
-                    for item in page?["items"]?.arrayValue ?? [] where item["_deleted"]?.boolValue != true {
-                        Terminal.print(json ? item.serializedString() : IntegrationCommand.line(item))
-                    }
-                    next = page?["nextToken"] ?? .null
-                } while next != .null
+                try await client.forEachItem(of: "listIntegrations", listDocument) {
+                    Terminal.print(json ? $0.serializedString() : IntegrationCommand.line($0))
+                }
             }
             client.close()
         }

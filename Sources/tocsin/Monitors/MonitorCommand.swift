@@ -116,15 +116,9 @@ extension MonitorCommand {
         func run() async throws {
             let client = try client.makeClient()
             try await runClient {
-                var next = JSONValue.null
-                repeat {
-                    let answer = try await client.query(listDocument, variables: ["next": next])
-                    let page = answer["listMonitors"]
-                    for item in page?["items"]?.arrayValue ?? [] where item["_deleted"]?.boolValue != true {
-                        Terminal.print(json ? item.serializedString() : MonitorCommand.line(item))
-                    }
-                    next = page?["nextToken"] ?? .null
-                } while next != .null
+                try await client.forEachItem(of: "listMonitors", listDocument) {
+                    Terminal.print(json ? $0.serializedString() : MonitorCommand.line($0))
+                }
             }
             client.close()
         }

@@ -36,6 +36,13 @@ struct ReceiverBoundsTests {
             }
             #expect(try await answer(3 << 20, [], packed: true).status == 202)
             #expect(try await answer(6 << 20, [], packed: true).status == 413)
+            for (coding, status) in [("gzip", 400), ("br", 415)] {
+                let broken = ["--data-binary", "no such coding", "--header", "Content-Encoding: \(coding)"]
+                #expect(try await installation.http("/in/event", token: way.key, broken).status == status)
+            }
+            // Where the key stands in the body, less is read of strangers.
+            let long = ["--data-binary", String(repeating: " ", count: 100_000) + "{}"]
+            #expect(try await installation.http("/v2/enqueue", long).status == 400)
             // Strangers' long bodies are not read.
             let stranger = try await installation.http(
                 "/in/event",
