@@ -97,8 +97,14 @@ def told(server, error):
     log = open(server.log.name, encoding="utf-8", errors="replace").read().splitlines()[-20:]
     print("The server's log ends with:", *(line[:300] for line in log), sep="\n")
     here = [f"{each.name} line {each.lineno}: {each.line}" for each in traceback.extract_tb(error.__traceback__) if os.path.dirname(__file__) in each.filename and "site-packages" not in each.filename]
-    print("The walk ended at:", *here, str(error)[-1500:], sep="\n", flush=True)
+    print("The walk ended at:", *here, str(error).split("Aria snapshot")[0][-1500:], sep="\n", flush=True)
     raise SystemExit(1)
+
+
+def weight(server, addresses):
+    """How many bytes these files take on their way to a browser."""
+    headers = {"Accept": "text/html", "Accept-Encoding": "gzip"}
+    return sum(len(urllib.request.urlopen(urllib.request.Request(each, headers=headers), timeout=20).read()) for each in addresses)
 
 
 def walk(server, context, checks, pictures):
@@ -116,9 +122,10 @@ def walk(server, context, checks, pictures):
     here.same("the command that Start shows publishes", "success" in sent.stdout, True)
     expect(page.get_by_text("It came:")).to_be_visible(timeout=60_000)
 
-    page.get_by_role("link", name="All messages").click()
-    here.at("All messages")
+    before = len(here.requests)
+    here.go("/feed", "All messages")
     expect(page.get_by_role("article")).to_have_count(1, timeout=60_000)
+    first = weight(server, {each for each in here.requests[before:] if "/graphql" not in each and "/auth/" not in each})
     page.get_by_role("link", name="Send", exact=True).click()
     here.at("Send")
     page.get_by_label("Title").fill("Disk full")
@@ -173,6 +180,7 @@ def walk(server, context, checks, pictures):
     here.go("/account", "Account")
     page.get_by_role("button", name="Sign out").click()
     here.at("Sign in")
+    here.same(f"the first view takes {first / 1000:.0f} kB, at most 60", first <= 60_000, True)
     packed = sum(len(gzip.compress(open(os.path.join(FILES, name), "rb").read(), 9)) for name in os.listdir(FILES))
     here.same(f"all files of the console take {packed / 1000:.0f} kB gzip, at most 150", packed <= 150_000, True)
     here.same("no request leaves for another host", [url for url in here.requests if not url.startswith(server.address)], [])

@@ -1,0 +1,232 @@
+"""Walks through the console in headless Firefox, driven over WebDriver BiDi: signing in, publishing, hearing live, going on
+after a kill, answering an incident, and a real Web Push from the server's outbox to a notification.
+Use: firefox.py BINARY [FIREFOX] [PICTURES]"""
+
+import base64
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from pushservice import PushService
+from tocsin import Checks, Server
+from websockets.sync.client import connect
+
+PASSWORD = "correct horse battery"
+PREFERENCES = {
+    "browser.shell.checkDefaultBrowser": False,
+    "datareporting.policy.dataSubmissionEnabled": False,
+    "dom.push.connection.enabled": True,
+    "dom.push.testing.allowInsecureServerURL": True,
+    "permissions.default.desktop-notification": 1,
+    # Firefox shows notifications itself: a machine of tests has no desktop.
+    "alerts.useSystemBackend": False,
+}
+# How people find things: by what they are called.
+HELPERS = """
+const seen = (each) => each.checkVisibility();
+const named = (name) => [...document.querySelectorAll("button, a, summary")].find((each) => seen(each) &&
+  (each.textContent.trim() === name || each.getAttribute("aria-label") === name));
+const field = (name) => [...document.querySelectorAll("label")].find((each) => each.textContent.trim().startsWith(name))?.querySelector("input, textarea, select");
+const heading = () => document.querySelector("h1")?.textContent;
+const articles = () => [...document.querySelectorAll("main article")].map((each) => each.querySelector("h2").textContent);
+"""
+
+
+class Firefox:
+    """One Firefox with a profile of its own, and one page of it."""
+
+    def __init__(self, program, folder, preferences):
+        profile = os.path.join(folder, "profile")
+        os.makedirs(profile)
+        with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as file:
+            for name, value in (PREFERENCES | preferences).items():
+                file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
+        self.log = os.path.join(folder, "firefox.log")
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", profile, "about:blank"],
+                stdout=log, stderr=log, env={**os.environ, "HOME": folder}, start_new_session=True)
+        self.ending = contextlib.ExitStack()
+        address = self.found(r"WebDriver BiDi listening on (ws://\S+)") + "/session"
+        self.socket = self.ending.enter_context(connect(address, max_size=None, open_timeout=60))
+        self.count = 0
+        self.command("session.new", capabilities={})
+        self.context = self.command("browsingContext.getTree")["contexts"][0]["context"]
+
+    def found(self, pattern):
+        deadline = time.monotonic() + 60
+        while True:
+            with open(self.log, encoding="utf-8", errors="replace") as file:
+                match = re.search(pattern, file.read())
+            if match:
+                return match[1]
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError("Firefox did not start")
+            time.sleep(0.1)
+
+    def command(self, method, **parameters):
+        self.count += 1
+        self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
+        while True:
+            answer = json.loads(self.socket.recv(timeout=120))
+            if answer.get("id") != self.count:
+                continue
+            if answer["type"] == "error":
+                raise AssertionError(f"{method}: {answer['error']}: {answer['message']}")
+            return answer["result"]
+
+    def go(self, address):
+        self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
+
+    def run(self, script):
+        """What a script's last expression gives, as JSON."""
+        text = f"(async () => {{ {HELPERS} const value = await (async () => {{ {script} }})(); return JSON.stringify(value ?? null); }})()"
+        answer = self.command("script.evaluate", expression=text, target={"context": self.context}, awaitPromise=True)
+        if answer["type"] == "exception":
+            raise AssertionError(f"{script}: {answer['exceptionDetails']['text']}")
+        return json.loads(answer["result"]["value"])
+
+    def until(self, expression):
+        """Waits for something to be so, and answers what it is."""
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                value = self.run(f"return {expression};")
+            except AssertionError as error:
+                # Between two pages there is nothing to ask.
+                value = str(error) if time.monotonic() > deadline else None
+            if value:
+                return value
+            if time.monotonic() > deadline:
+                raise AssertionError(f"never so: {expression}; the page: {self.run('return document.body.innerText;')[:1500]}")
+            time.sleep(0.1)
+
+    def press(self, name):
+        self.until(f"Boolean(named({json.dumps(name)}))")
+        self.run(f"named({json.dumps(name)}).click();")
+
+    def fill(self, name, text):
+        self.until(f"Boolean(field({json.dumps(name)}))")
+        self.run(f"const found = field({json.dumps(name)}); found.value = {json.dumps(text)}; found.dispatchEvent(new Event('input', {{bubbles: true}}));")
+
+    def picture(self, path):
+        data = self.command("browsingContext.captureScreenshot", context=self.context)["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def stop(self):
+        self.ending.close()
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+def walk(server, firefox, service, checks):
+    def same(name, seen, wanted):
+        checks.report(name, None if seen == wanted else AssertionError(f"{seen} in place of {wanted}"))
+
+    token = server.administer("token", "create", "--user", "root")
+    topic = server.create_topic(token, "alerts")
+    firefox.go(server.address + "/")
+    firefox.fill("User name", "root")
+    firefox.fill("Password", PASSWORD)
+    firefox.press("Sign in")
+    firefox.until("heading() === 'All messages'")
+    firefox.go(f"{server.address}/topics/{topic}")
+    firefox.until("document.querySelector('.state')?.textContent === '● live'")
+    server.publish(token, topic, "Heard live")
+    firefox.until("articles()[0] === 'Heard live'")
+    firefox.press("Send")
+    firefox.fill("Title", "From Firefox")
+    firefox.until("heading() === 'Send'")
+    firefox.run("document.querySelector('main form button').click();")
+    firefox.until("heading() === 'From Firefox'")
+    firefox.go(f"{server.address}/topics/{topic}")
+    firefox.until("document.querySelector('.state')?.textContent === '● live'")
+    server.kill_and_restart()
+    server.publish(token, topic, "After the kill")
+    firefox.until("articles().length === 3")
+    same("Firefox goes on after a kill of the server", firefox.run("return articles();"), ["After the kill", "From Firefox", "Heard live"])
+
+    firefox.go(server.address + "/devices")
+    firefox.press("Get pushes in this browser")
+    firefox.until("/browser\\s+active/.test(document.body.innerText)")
+    join = "mutation($id: ID!) { subscribeToTopic(topicId: $id, push: true) { push } }"
+    server.post(token, join, id=topic)
+    server.publish(token, topic, "Pushed")
+    same("a push is sealed for Firefox alone, and read by it", service.wait_for_acknowledgements(1), [100])
+    same("nobody between can read it", [b"Pushed" in body for _, body in service.posted], [False])
+    shown = "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((all) => all.map((each) => [each.title, each.data.topicId]))"
+    firefox.until(f"(await {shown}).length === 1")
+    same("its worker shows it", firefox.run(f"return {shown};"), [["Pushed", topic]])
+    state = "query($t: ID!) { page: getMessageByTopicIdAndCreatedAt(topicId: $t, sortDirection: DESC, limit: 1) { items { deliveries { items { status platform } } } } }"
+    deadline = time.monotonic() + 60
+    while True:
+        delivered = server.post(token, state, t=topic)["page"]["items"][0]["deliveries"]["items"]
+        if delivered[0]["status"] not in ("WAITING", "SENDING") or time.monotonic() > deadline:
+            break
+        time.sleep(0.1)
+    same("the server says so", delivered, [{"status": "ACCEPTED", "platform": "web"}])
+
+    add = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
+    scripts = server.post(token, add, i={"topicId": topic, "name": "Scripts", "kind": "EVENT"})["createIntegration"]["id"]
+    key = server.post(token, "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }", id=scripts)["rotateIntegrationKey"]["key"]
+    firefox.go(server.address + "/incidents")
+    firefox.until("document.querySelector('.state')?.textContent === '● live'")
+    event = {"action": "trigger", "key": "queue", "title": "Queue is stuck", "severity": "critical"}
+    curl = ["curl", "-sf", server.address + "/in/event", "-H", f"Authorization: Bearer {key}", "-H", "Content-Type: application/json"]
+    subprocess.run([*curl, "-d", json.dumps(event)], check=True, capture_output=True, timeout=60)
+    firefox.press("Acknowledge alerts#1: Queue is stuck")
+    firefox.until("document.body.innerText.includes('root (console) has it')")
+    same("an incident that comes is acknowledged", firefox.run("return articles();"), ["Queue is stuck"])
+    firefox.go(server.address + "/devices")
+    firefox.press("No pushes in this browser")
+    firefox.until("!(await (await navigator.serviceWorker.ready).pushManager.getSubscription())")
+    same("pushes are ended at the push service too", len(service.channels), 0)
+
+
+def main():
+    binary = sys.argv[1]
+    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("firefox-esr")
+    pictures = sys.argv[3] if len(sys.argv) > 3 else None
+    checks, folder = Checks(), tempfile.mkdtemp(prefix="tocsin-firefox-")
+    service = PushService(folder)
+    keys = subprocess.run([binary, "vapid", "create"], check=True, capture_output=True, text=True, timeout=60).stdout
+    os.environ.update(line.split("=", 1) for line in keys.splitlines() if "=" in line)
+    os.environ.update({
+        "TOCSIN_EXECUTION_SECONDS": "60", "WEBPUSH_ALLOW_PRIVATE_ADDRESSES": "true", "TOCSIN_PUSH_CA_FILE": service.certificate,
+        "VAPID_SUBJECT": "mailto:walk@example.com"})
+    server, firefox = Server(binary), None
+    try:
+        add = [binary, "user", "add", "root", "--admin", "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
+        subprocess.run(add, input=PASSWORD.encode(), check=True, capture_output=True, timeout=60)
+        firefox = Firefox(program, folder, {"dom.push.serverURL": service.address})
+        try:
+            walk(server, firefox, service, checks)
+        except Exception as error:  # pylint: disable=broad-except
+            traceback.print_exception(error)
+            print("The server's log ends with:", *(line[:300] for line in open(server.log.name, errors="replace").read().splitlines()[-20:]), sep="\n")
+            print("The page shows:", firefox.run("return [location.href, document.body.innerText];"), str(error)[-1500:], sep="\n", flush=True)
+            raise SystemExit(1) from error
+        if pictures:
+            firefox.picture(os.path.join(pictures, "firefox.png"))
+    finally:
+        if firefox:
+            firefox.stop()
+        server.stop()
+        service.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+    checks.end()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Walks through the console of the built server as people do: all views in Chromium with axe on each, texts of strangers,
+# keys alone, no network, three tabs and kills, and Firefox with a real Web Push. It says what it could not try.
+#   --kills N          kills of the server, the network and a tab under traffic (30)
+#   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
+#   --accept           makes the picture of README anew
+# TOCSIN_BINARY names a built `tocsin` to use instead of building one.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/packages.sh
+. "$root/scripts/packages.sh"
+cd "$root"
+export HOME="${HOME:-$root/.tocsin/home}" PYTHONDONTWRITEBYTECODE=1
+
+kills=30 pictures="" accept=""
+while [ $# -gt 0 ]; do
+    case "$1" in
+    --kills) kills="$2" && shift 2 ;;
+    --pictures) mkdir -p "$2" && pictures=$(cd "$2" && pwd) && shift 2 ;;
+    --accept) accept=1 && shift ;;
+    *) give_up "Use: scripts/console.sh [--kills N] [--pictures FOLDER] [--accept]" ;;
+    esac
+done
+
+binary="${TOCSIN_BINARY:-}"
+if [ -z "$binary" ]; then
+    step "Building tocsin"
+    prepare_build
+    swift build --product tocsin || give_up "The build failed; the lines above say why."
+    binary="$(swift build --show-bin-path)/tocsin"
+fi
+packages=('playwright==1.65.2' 'axe-playwright-python==0.1.8' 'websockets==17.4' 'h2==4.4.1')
+make_python_environment "$root/.venv/console" "${packages[@]}" ||
+    give_up "${packages[*]} could not be installed; python3 with venv and pip is needed. The walks are left out."
+python="$root/.venv/console/bin/python3"
+has() { command -v "$1" >/dev/null || { install_packages "$1" && command -v "$1" >/dev/null; }; }
+has chromium || give_up "Chromium could not be installed; the walks are left out."
+chromium=$(command -v chromium)
+
+if [ -n "$accept" ]; then
+    step "Making the picture of README"
+    exec timeout 120 "$python" Tests/Clients/picture.py "$binary" "$chromium" "$root/docs/console.png"
+fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+failed=()
+
+# Runs a walk of Tests/Clients for at most 5 minutes, with its words kept: NAME FILE ARGUMENT...
+walk() {
+    local name="$1" file="$2"
+    shift 2
+    if timeout --kill-after 10 300 "$python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
+        touch "$folder/$name.passed"
+    fi
+}
+
+step "Walking through the console, two walks at a time"
+names=(views strangers keys offline)
+{
+    walk views console.py "$chromium" ${pictures:+"$pictures"}
+    walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
+} &
+one=$!
+{
+    walk strangers injections.py "$chromium"
+    walk offline offline.py "$chromium" "$kills"
+} &
+other=$!
+wait "$one"
+if has firefox-esr && has openssl; then
+    names+=(firefox)
+    walk firefox firefox.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
+else
+    step "Firefox could not be installed; its walk, and a real Web Push, are left out."
+fi
+wait "$other"
+# What failed is said last, because logs are cut at their beginning.
+for name in "${names[@]}"; do
+    if [ -e "$folder/$name.passed" ]; then step "$name" && cat "$folder/$name"; else failed+=("$name"); fi
+done
+for name in ${failed[@]+"${failed[@]}"}; do step "$name" && cat "$folder/$name"; done
+[ "${#failed[@]}" -eq 0 ] || give_up "Failed: ${failed[*]}. The lines above say where."
