@@ -28,7 +28,7 @@ export async function open({ query, topics }) {
   let next = {};
 
   const wanted = (incident) => states.includes(incident.state) && (topicId === "" || incident.topicId === topicId);
-  const before = (one, other) =>
+  const order = (one, other) =>
     STATES.indexOf(one.state) - STATES.indexOf(other.state) || Date.parse(other.openedAt) - Date.parse(one.openedAt);
 
   /** Shows an incident where it belongs now, or takes it away. Who has the focus on it keeps it. */
@@ -44,7 +44,7 @@ export async function open({ query, topics }) {
     const article = line(incident, names, acknowledge);
     old?.article.remove();
     shown.set(incident.id, { incident, article });
-    const after = [...list.children].find((each) => before(incident, shown.get(each.id.slice(2)).incident) < 0);
+    const after = [...list.children].find((each) => order(incident, shown.get(each.id.slice(2)).incident) < 0);
     list.insertBefore(article, after ?? null);
     if (focused) article.querySelector("h2 a").focus({ preventScroll: true });
     tidy();
@@ -67,11 +67,14 @@ export async function open({ query, topics }) {
 
   /** What stands now, in place of what has left its state while nobody listened. */
   async function stand() {
+    // What is placed while the answer is under way may be younger than the answer, and stays.
+    const before = [...shown.values()];
     for (const [state, page] of await read(states, {})) {
       const items = page.items.filter(Boolean);
       const last = page.nextToken ? Date.parse(items.at(-1)?.openedAt) : -Infinity;
-      for (const { incident, article } of [...shown.values()]) {
-        if (incident.state !== state || Date.parse(incident.openedAt) < last || items.some(({ id }) => id === incident.id)) continue;
+      for (const entry of before) {
+        const { incident, article } = entry;
+        if (shown.get(incident.id) !== entry || incident.state !== state || Date.parse(incident.openedAt) < last || items.some(({ id }) => id === incident.id)) continue;
         article.remove();
         shown.delete(incident.id);
       }

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import traceback
 import urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
@@ -21,10 +22,15 @@ HOSTILE = "<img src=x onerror=alert(1)> \u202e javascript:alert(1) {{7*7}} '\"><
 
 
 class Walk:
+    """One page of a browser, and what people do on it."""
+
+    last = None
+
     def __init__(self, server, context, checks, pictures):
         self.server, self.checks, self.pictures = server, checks, pictures
         self.context = context
         self.page = context.new_page()
+        Walk.last = self
         self.requests, self.complaints = [], []
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("console", self.said)
@@ -76,6 +82,22 @@ class Walk:
         self.judged("sign-in")
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Sign in").click()
+
+
+def told(server, error):
+    """Says what went wrong, the most telling last, as logs are cut at their beginning."""
+    traceback.print_exception(error)
+    if Walk.last:
+        try:
+            print("The page shows:", Walk.last.page.locator("body").aria_snapshot(timeout=5_000)[:6000], sep="\n")
+        except Exception as blind:  # pylint: disable=broad-except
+            print(f"The page shows nothing any more: {str(blind)[:300]}")
+        print("The page complained of:", Walk.last.complaints[-5:], "at", Walk.last.page.url)
+    log = open(server.log.name, encoding="utf-8", errors="replace").read().splitlines()[-20:]
+    print("The server's log ends with:", *(line[:300] for line in log), sep="\n")
+    here = [f"{each.name} line {each.lineno}: {each.line}" for each in traceback.extract_tb(error.__traceback__) if __file__ in each.filename]
+    print("The walk ended at:", *here, str(error)[-1500:], sep="\n", flush=True)
+    raise SystemExit(1)
 
 
 def walk(server, context, checks, pictures):
@@ -261,6 +283,11 @@ def incidents(here, token, topic):
     posted(server, key, event, "/in/event")
     expect(entries.first).to_contain_text("Queue is stuck", timeout=60_000)
     here.judged("incidents")
+    stale(here, lambda: posted(server, key, event | {"key": "late", "title": "Came late"}, "/in/event"))
+    posted(server, key, event | {"key": "late", "action": "resolve"}, "/in/event")
+    here.go("/incidents", "Incidents")
+    expect(entries).to_have_count(2, timeout=60_000)
+    expect(page.get_by_text("● live")).to_be_visible(timeout=60_000)
     one = entries.first.get_by_role("link").first.get_attribute("href").rsplit("/", 1)[1]
     page.get_by_role("button", name="Acknowledge alerts#2: Queue is stuck").click()
     expect(entries.last).to_contain_text("root (console) has it", timeout=60_000)
@@ -337,6 +364,33 @@ def incidents(here, token, topic):
     here.judged("no such incident")
 
 
+def stale(here, happen):
+    """An incident comes while an older answer is under way, which knows nothing of it."""
+    page, held = here.page, []
+
+    def hold(route):
+        if "query Incidents" not in (route.request.post_data or ""):
+            return route.continue_()
+        held.append((route, route.fetch()))
+        # The first answer opens the page; later ones wait.
+        if len(held) == 1:
+            route.fulfill(response=held[0][1])
+
+    page.route("**/graphql", hold)
+    here.go("/incidents", "Incidents")
+    while len(held) < 2:
+        page.wait_for_timeout(50)
+    happen()
+    entry = page.get_by_role("article").filter(has_text="Came late")
+    expect(entry).to_be_visible(timeout=60_000)
+    with page.expect_event("requestfinished", lambda request: "query Incidents" in (request.post_data or "")):
+        held[1][0].fulfill(response=held[1][1])
+    page.evaluate("new Promise((after) => requestAnimationFrame(() => requestAnimationFrame(after)))")
+    here.same("an incident that came stays when an older answer comes after it", entry.count(), 1)
+    page.unroute_all(behavior="ignoreErrors")
+    here.complaints[:] = [each for each in here.complaints if "ERR_" not in each]
+
+
 def main():
     binary = sys.argv[1]
     program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
@@ -353,7 +407,10 @@ def main():
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             context = browser.new_context(viewport={"width": 1280, "height": 800})
-            walk(server, context, checks, pictures)
+            try:
+                walk(server, context, checks, pictures)
+            except Exception as error:  # pylint: disable=broad-except
+                told(server, error)
             browser.close()
     finally:
         server.stop()
