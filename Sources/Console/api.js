@@ -1,5 +1,7 @@
 // The console is a client like any other: the browser's session is its only credential.
 import { createTocsin, TocsinError } from "../../client/tocsin.js";
+import { answered } from "./store.js";
+import { canShare, SharedSocket } from "./tabs.js";
 
 /** The console's own address: what stands before `/assets/`. */
 export const base = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
@@ -17,7 +19,17 @@ export const worker = policy?.createScriptURL(base + "/sw.js") ?? base + "/sw.js
 
 export const client = createTocsin({
   url: location.origin + base,
-  fetch: (address, more) => fetch(address, { ...more, credentials: "same-origin", headers: { ...more.headers, ...ours } }),
+  WebSocket: canShare ? SharedSocket : undefined,
+  async fetch(address, more) {
+    try {
+      const answer = await fetch(address, { ...more, credentials: "same-origin", headers: { ...more.headers, ...ours } });
+      if ([502, 503, 504].includes(answer.status)) dispatchEvent(new Event("tocsin-unreachable"));
+      return answer;
+    } catch (error) {
+      if (!more.signal?.aborted) dispatchEvent(new Event("tocsin-unreachable"));
+      throw error;
+    }
+  },
 });
 
 /** One of the paths of sign-in; its answer as JSON, null where there is none. */
@@ -55,8 +67,8 @@ let known = null;
 export function parts() {
   const asked = `{ incidents: __type(name: "Incident") { fields { name } } integrations: __type(name: "Integration") { fields { name } } }`;
   const has = (type, name) => type?.fields?.some((field) => field.name === name) === true;
-  known ??= client.query(asked).then(
-    ({ incidents, integrations }) => ({ incidents: has(incidents, "timeline"), integrations: has(integrations, "keyHints") }),
+  known ??= answered("parts", () => client.query(asked)).then(
+    ({ answer: { incidents, integrations } }) => ({ incidents: has(incidents, "timeline"), integrations: has(integrations, "keyHints") }),
     (error) => {
       known = null;
       throw error;

@@ -1,6 +1,10 @@
 // Starts the console: who is signed in, the frame around the views, and which view an address means.
 import { auth, base, client, parts } from "./api.js";
+import { keepUp } from "./device.js";
 import { el, note, put } from "./dom.js";
+import { listenToKeys } from "./keys.js";
+import { flush } from "./outbox.js";
+import * as store from "./store.js";
 import { explained, texts } from "./texts.js";
 
 const [bar, rail, main] = ["bar", "rail", "main"].map((id) => document.getElementById(id));
@@ -107,16 +111,21 @@ async function signedIn(wanted) {
   return go(/^\/(?!\/)/.test(wanted ?? "") ? wanted : "/");
 }
 
+/** Who is signed in; while the server cannot be reached, who was. */
 async function begin() {
-  ({ me } = await client.query("{ me { userId username admin notifications } }"));
+  const ask = () => client.query("{ me { userId username admin notifications } }").then((data) => data.me);
+  ({ answer: me } = await store.answered("me", ask, () => store.person() ?? undefined));
+  store.begin(me);
+  void flush();
+  void keepUp(go);
 }
 
 /** The topics that the caller may read, by name. */
 async function loadTopics() {
   const { all } = await import("./api.js");
-  const found = await all(
+  const { answer: found } = await store.answered("topics", () => all(
     "query Topics($nextToken: String) { listTopics(limit: 200, nextToken: $nextToken) { items { id name owner roles lastNumber } nextToken } }",
-    {}, (data) => data.listTopics);
+    {}, (data) => data.listTopics));
   return found.filter(Boolean).sort((left, right) => left.name.localeCompare(right.name));
 }
 
@@ -124,10 +133,20 @@ function frame(path) {
   const state = el("span", { className: "state", role: "status" }, stateText);
   const send = path.match(/^\/topics\/([^/]+)/);
   put(bar,
-    el("a", { className: "name", href: base + "/" }, "Tocsin"), state,
+    el("a", { className: "name", href: base + "/" }, "Tocsin"), state, el("a", { className: "waits", href: base + "/send", hidden: true }),
     el("a", { className: "button", href: `${base}/send${send ? `?topic=${send[1]}` : ""}` }, "Send"),
     el("a", { href: base + "/account" }, el("span", { className: "free" }, me.username)));
   void fillRail(path);
+  void countWaiting();
+}
+
+/** How many messages wait until the server can be reached. */
+async function countWaiting() {
+  const count = (await store.outbox.all()).length;
+  const shown = bar.querySelector(".waits");
+  if (!shown) return;
+  shown.hidden = count === 0;
+  put(shown, `${count} not sent yet`);
 }
 
 async function fillRail(path) {
@@ -139,11 +158,14 @@ async function fillRail(path) {
   const unread = {};
   try {
     const [list, { readState }, count] = await Promise.all([
-      topics(), client.query("{ readState { unread topics { topicId unread } } }"), openIncidents().catch(() => null),
+      topics(), store.answered("unread", () => client.query("{ readState { unread topics { topicId unread } } }")).then(({ answer }) => answer),
+      openIncidents().catch(() => null),
     ]);
     const words = (number) => (number ? `${number} unread` : null);
     for (const topic of readState.topics) unread[topic.topicId] = words(topic.unread);
     unread.all = words(readState.unread);
+    if (readState.unread > 0) void navigator.setAppBadge?.(readState.unread).catch(() => {});
+    else void navigator.clearAppBadge?.().catch(() => {});
     shown = list;
     open = count;
   } catch (error) {
@@ -161,7 +183,7 @@ async function fillRail(path) {
 /** How many incidents are open, in words; null where the server has none at all. */
 async function openIncidents() {
   if (!(await parts()).incidents) return null;
-  const { page } = await client.query("{ page: incidentsByStateAndOpenedAt(state: OPEN, limit: 100) { items { id } nextToken } }");
+  const { answer: { page } } = await store.answered("open incidents", () => client.query("{ page: incidentsByStateAndOpenedAt(state: OPEN, limit: 100) { items { id } nextToken } }"));
   const count = page.items.length;
   return { words: count > 0 ? `${count}${page.nextToken ? "+" : ""} open` : null };
 }
@@ -172,7 +194,10 @@ addEventListener("tocsin-state", (event) => {
   stateText = texts.states[event.detail] ?? "";
   const shown = bar.querySelector(".state");
   if (shown) shown.textContent = stateText;
+  if (event.detail === "live") void flush();
 });
+addEventListener("online", () => void flush());
+addEventListener("tocsin-outbox", countWaiting);
 let recount = null;
 /** Counts anew, at most twice a second: much can change at once. */
 addEventListener("tocsin-read", () => {
@@ -208,9 +233,11 @@ export async function signOut() {
   await unregisterWebPush(client).catch((error) => note(explained(error)));
   const { location: elsewhere } = (await auth("logout", {})) ?? {};
   client.close();
+  await store.removeAll().catch(() => {});
   tabs.postMessage("signed out");
   note("Signed out.");
   location.assign(elsewhere ?? base + "/sign-in");
 }
 
+listenToKeys(go, () => me !== null);
 void show();

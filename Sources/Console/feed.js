@@ -2,13 +2,19 @@
 import { base, client } from "./api.js";
 import { el, note, put } from "./dom.js";
 import { FIELDS, line } from "./message-line.js";
+import { answered, forgetMessages, keepMessages, keptMessages } from "./store.js";
 import { explained } from "./texts.js";
+import { oneAtATime } from "./turns.js";
 
 const PAGE = 50;
 const MOST = 500;
-const ALL = `query Feed($limit: Int, $nextToken: String) { history(limit: $limit, nextToken: $nextToken) { items { ${FIELDS} } nextToken } }`;
+const ALL = `query Feed($limit: Int, $nextToken: String) { page: history(limit: $limit, nextToken: $nextToken) { items { ${FIELDS} } nextToken } }`;
 const ONE = `query TopicFeed($id: ID!, $limit: Int, $nextToken: String) {
   page: getMessageByTopicIdAndCreatedAt(topicId: $id, sortDirection: DESC, limit: $limit, nextToken: $nextToken) { items { ${FIELDS} } nextToken } }`;
+
+/** Which of two messages stands above the other: numbers count within a topic, times between topics. */
+const order = (one, other) =>
+  one.topicId === other.topicId ? other.number - one.number : Date.parse(other.createdAt) - Date.parse(one.createdAt);
 
 export async function open({ id, go, topics }) {
   const known = await topics();
@@ -24,91 +30,175 @@ export async function open({ id, go, topics }) {
   const empty = el("p", { className: "hint" }, "No message yet. ", el("a", { href: `${base}/send${topic ? `?topic=${topic.id}` : ""}` }, "Send the first one."));
   const fresh = el("button", { className: "main", hidden: true, onclick: showFresh });
   const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, "Older messages");
-  const seen = new Set();
+  const said = el("p", { className: "hidden", role: "status" });
+  /** What is shown, the newest first, and its articles by id. */
+  let entries = [];
+  const articles = new Map();
   let waiting = [];
   let least = 1;
   let next = null;
+  let drawing = null;
+  let isStale = false;
 
-  const passes = (message) => message.priority >= least;
+  const isKnown = ({ id }) => articles.has(id) || waiting.some((each) => each.id === id);
+  const read = async (nextToken) => (await client.query(...(topic
+    ? [ONE, { id: topic.id, limit: PAGE, nextToken }]
+    : [ALL, { limit: PAGE, nextToken }]))).page;
 
-  async function more() {
-    const page = topic
-      ? (await client.query(ONE, { id: topic.id, limit: PAGE, nextToken: next })).page
-      : (await client.query(ALL, { limit: PAGE, nextToken: next })).history;
-    next = page.nextToken;
-    older.hidden = !next;
-    for (const message of page.items) {
-      if (!message || seen.has(message.id)) continue;
-      seen.add(message.id);
-      const shown = line(message, names);
-      shown.dataset.priority = message.priority;
-      shown.hidden = !passes(message);
-      list.append(shown);
+  function entry(message) {
+    const article = line(message, names);
+    if (topic) {
+      article.lastElementChild.append(el("button", {
+        className: "small", "data-key": "e", "aria-label": `Mark as read up to ${message.title}`, onclick: () => markRead(message.number),
+      }, "Read up to here"));
     }
-    empty.hidden = list.childElementCount > 0;
+    return article;
   }
 
-  function showFresh() {
-    for (const message of waiting) {
-      const shown = line(message, names);
-      shown.dataset.priority = message.priority;
-      shown.hidden = !passes(message);
-      list.prepend(shown);
-    }
-    waiting = [];
-    fresh.hidden = true;
-    empty.hidden = list.childElementCount > 0;
-    while (list.childElementCount > MOST) list.lastElementChild.remove();
-  }
-
-  function come(message) {
-    if (seen.has(message.id)) return;
-    seen.add(message.id);
-    waiting.push(message);
-    if (waiting.length > MOST) waiting.shift();
-    // Who has scrolled down reads on; the rest is one press away.
-    if (scrollY < 200 && document.visibilityState === "visible") return showFresh();
-    fresh.hidden = false;
-    put(fresh, `${waiting.length} new`);
-  }
-
-  async function listen(feed) {
+  async function markRead(number) {
     try {
-      for await (const message of feed) come(message);
+      await client.query("mutation Read($topicId: ID, $number: Int) { markRead(topicId: $topicId, number: $number) { unread } }", { topicId: id, number });
+      dispatchEvent(new Event("tocsin-read"));
     } catch (error) {
-      if (ended.signal.aborted) return;
-      if (error.code === "UNAUTHENTICATED") return dispatchEvent(new Event("tocsin-signed-out"));
       note(explained(error));
     }
   }
 
-  const onState = ({ state }) => dispatchEvent(new CustomEvent("tocsin-state", { detail: state }));
-  // The feed begins before the list is read, so nothing falls between the two.
-  const feed = client.follow(topic?.id ?? null, { signal: ended.signal, onState });
-  void listen(feed);
-  await more();
+  function add(messages) {
+    for (const message of messages) {
+      if (articles.has(message.id)) continue;
+      articles.set(message.id, entry(message));
+      const place = entries.findIndex((each) => order(message, each) < 0);
+      entries.splice(place < 0 ? entries.length : place, 0, message);
+    }
+    remove(entries.slice(MOST));
+  }
+
+  function remove(messages) {
+    const gone = new Set(messages);
+    for (const { id } of messages) articles.delete(id);
+    entries = entries.filter((each) => !gone.has(each));
+  }
+
+  /** Puts on the screen what there is, once a frame; who has the focus keeps it. */
+  const draw = () => (drawing ??= requestAnimationFrame(drawNow));
+  function drawNow() {
+    drawing = null;
+    const wanted = entries.map(({ id }) => articles.get(id));
+    const keep = new Set(wanted);
+    for (const each of [...list.children]) if (!keep.has(each)) each.remove();
+    wanted.forEach((article, index) => {
+      article.hidden = entries[index].priority < least;
+      if (list.children[index] !== article) list.insertBefore(article, list.children[index] ?? null);
+    });
+    older.hidden = !next;
+    fresh.hidden = waiting.length === 0;
+    put(fresh, `${waiting.length} new`);
+    empty.hidden = list.childElementCount > 0;
+  }
+
+  async function more() {
+    const page = await read(next);
+    next = page.nextToken;
+    const items = page.items.filter(Boolean);
+    // Who asks for older ones sees them, however many there are.
+    for (const message of items) if (!isKnown(message)) articles.set(message.id, entry(message)), entries.push(message);
+    entries.sort(order);
+    void keepMessages(items);
+    drawNow();
+  }
+
+  /** What the server has now, in place of what was deleted, or missed, while nobody listened. */
+  async function stand() {
+    const before = new Set(entries);
+    const { answer: page, isOld } = await answered(`feed ${id}`, () => read(null), async () => {
+      const items = (await keptMessages(id)).slice(0, MOST);
+      return items.length > 0 ? { items, nextToken: null } : undefined;
+    });
+    if (ended.signal.aborted) return;
+    isStale = isOld;
+    const items = page.items.filter(Boolean);
+    const ids = new Set(items.map((each) => each.id));
+    const overlaps = items.some(isKnown);
+    const last = items.at(-1);
+    if (!isOld) {
+      // What lies behind a hole is read again by "Older messages".
+      const gone = entries.filter((each) => before.has(each) && !ids.has(each.id) && (!overlaps || !page.nextToken || order(each, last) <= 0));
+      remove(gone);
+      void forgetMessages(gone.map((each) => each.id));
+      if (!overlaps || !page.nextToken) next = page.nextToken;
+      void keepMessages(items);
+    }
+    if (before.size === 0) add(items);
+    else items.filter((each) => !isKnown(each)).reverse().forEach(come);
+    draw();
+  }
+
+  function showFresh() {
+    add(waiting);
+    waiting = [];
+    draw();
+  }
+
+  function come(message) {
+    if (isKnown(message)) return;
+    waiting.push(message);
+    if (waiting.length > MOST) waiting.shift();
+    // Who has scrolled down reads on; the rest is one press away.
+    if (scrollY < 200 && document.visibilityState === "visible") return showFresh();
+    draw();
+  }
+
+  let quiet = null;
+  function tell() {
+    quiet ??= setTimeout(() => {
+      quiet = null;
+      put(said, `New messages${topic ? ` in ${topic.name}` : ""}`);
+    }, 5000);
+  }
+
+  async function listen(after) {
+    try {
+      for await (const message of client.follow(id, { signal: ended.signal, onState, after })) {
+        come(message);
+        tell();
+        void keepMessages([message]);
+        dispatchEvent(new Event("tocsin-read"));
+      }
+    } catch (error) {
+      if (ended.signal.aborted) return;
+      if (error.code === "UNAUTHENTICATED") return dispatchEvent(new Event("tocsin-signed-out"));
+      // What cannot be resumed is read anew.
+      if (["BAD_CURSOR", "CURSOR_EXPIRED"].includes(error.code)) return listen();
+      note(explained(error));
+    }
+  }
+
+  const refresh = oneAtATime(stand, (error) => ended.signal.aborted || note(explained(error)));
+  function onState({ state }) {
+    dispatchEvent(new CustomEvent("tocsin-state", { detail: state }));
+    if (state === "live") void refresh();
+  }
+  await stand();
+  drawNow();
+  // A list without an answer goes on where it ends; any other is read again when the line is live.
+  void listen(isStale ? entries[0]?.cursor : undefined);
 
   const choice = el("select", {
     "aria-label": "Priority",
     onchange() {
       least = Number(choice.value);
-      for (const shown of list.children) shown.hidden = Number(shown.dataset.priority) < least;
+      draw();
     },
   }, [[1, "every priority"], [3, "normal and above"], [4, "high and above"], [5, "urgent"]].map(([value, words]) => el("option", { value }, words)));
-  const read = el("button", {
-    async onclick() {
-      try {
-        await client.query("mutation Read($topicId: ID) { markRead(topicId: $topicId) { unread } }", { topicId: topic?.id ?? null });
-        dispatchEvent(new Event("tocsin-read"));
-      } catch (error) {
-        note(explained(error));
-      }
-    },
+  const readAll = el("button", {
+    "data-key": "E",
+    onclick: () => markRead(null),
   }, "Mark all as read");
   const settings = topic ? el("a", { className: "button", href: `${base}/topics/${topic.id}/settings` }, "Topic settings") : null;
   return {
     title: topic?.name ?? "All messages",
-    body: [el("div", { className: "row" }, choice, read, settings), el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
+    body: [el("div", { className: "row" }, choice, readAll, settings), said, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
     stop: () => ended.abort(),
   };
 }

@@ -3,6 +3,8 @@ import { base, client } from "./api.js";
 import { el, moment } from "./dom.js";
 import { ago, counted, texts } from "./texts.js";
 
+export { oneAtATime } from "./turns.js";
+
 export const FIELDS = `id number topicId key title body state priority url labels openedAt lastEventAt occurrences
   acknowledgedAt acknowledgedBy acknowledgedOn assignee snoozedUntil resolvedAt resolvedBy resolvedVia senderResolvedAt
   alertCount firingCount truncatedCount flapping _version`;
@@ -74,7 +76,7 @@ export function line(incident, names, acknowledge) {
       incident.occurrences > 1 ? el("span", {}, `${incident.occurrences} times`) : null,
       alerts(incident), incident.flapping ? "comes and goes" : null, el("span", {}, standing(incident))),
     incident.state === "OPEN"
-      ? el("button", { "aria-label": `Acknowledge ${called}: ${incident.title}`, onclick: () => acknowledge(incident) }, "Acknowledge") : null);
+      ? el("button", { "data-key": "a", "aria-label": `Acknowledge ${called}: ${incident.title}`, onclick: () => acknowledge(incident) }, "Acknowledge") : null);
 }
 
 const LIVE = ["Create", "Update"].map((name) =>
@@ -97,25 +99,4 @@ export function listen(filter, { signal, changed, missed, failed }) {
       }
     })();
   }
-}
-
-/** One run at a time: who asks meanwhile gets one more after it. */
-export function oneAtATime(run, failed) {
-  let running = false;
-  let again = false;
-  return async function begin() {
-    if (running) return void (again = true);
-    running = true;
-    try {
-      await run();
-    } catch (error) {
-      failed(error);
-    } finally {
-      running = false;
-    }
-    if (again) {
-      again = false;
-      await begin();
-    }
-  };
 }

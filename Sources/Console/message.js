@@ -2,6 +2,7 @@
 import { base, client, parts } from "./api.js";
 import { el, field, form, link, moment, note, put, sure, table } from "./dom.js";
 import { FIELDS } from "./message-line.js";
+import { answered, keptMessage } from "./store.js";
 import { ago, explained, texts } from "./texts.js";
 
 const DELIVERY = "id status reason attempts nextAttemptAt updatedAt platform userId providerId device { id name platform }";
@@ -13,7 +14,11 @@ const WHY = `query Why($id: ID!, $user: ID!) { explainDelivery(messageId: $id, u
 const AGAIN = `mutation Again($id: ID!, $status: DeliveryStatus!) { redriveDeliveries(messageId: $id, status: $status) { waiting } }`;
 
 export async function open({ id, me }) {
-  const { getMessage: message } = await client.query(ONE((await parts()).incidents ? INCIDENT : ""), { id });
+  const document = ONE((await parts()).incidents ? INCIDENT : "");
+  const { answer: { getMessage: message } } = await answered("message", () => client.query(document, { id }), async () => {
+    const kept = await keptMessage(id);
+    return kept && { getMessage: { ...kept, topic: null, deliveries: { items: [] } } };
+  });
   if (!message) throw Object.assign(new Error("There is no such message."), { code: "UNAUTHORIZED" });
   const ended = new AbortController();
   const deliveries = new Map(message.deliveries.items.filter(Boolean).map((delivery) => [delivery.id, delivery]));
@@ -64,6 +69,7 @@ function drawn(message, deliveries) {
   const summary = Object.keys(texts.statuses).filter((status) => counts[status]).map((status) => `${counts[status].length} ${texts.statuses[status]}`).join(" · ");
   const again = ["FAILED", "SKIPPED"].filter((status) => counts[status]).map((status) =>
     el("button", {
+      "data-key": "r",
       async onclick() {
         if (!sure(`Try ${counts[status].length} again that were ${texts.statuses[status]}?`)) return;
         try {
@@ -100,16 +106,14 @@ function stateOf({ status, reason, attempts, nextAttemptAt }) {
 function explanation(message, me) {
   const user = el("input", { value: me.userId, required: true, autocomplete: "off" });
   const answer = el("div", { role: "status" });
-  return [
-    el("h2", {}, "Why did somebody not get it?"),
-    form([field("User id", user, "yours, unless you own the topic")], "Explain", async () => {
-      const { explainDelivery: why } = await client.query(WHY, { id: message.id, user: user.value });
-      if (!why) return put(answer, "The server tells nothing of this user.");
-      put(answer, el("p", {}, el("strong", {}, why.summary)),
-        el("ul", {}, why.gates.map((gate) =>
-          el("li", { className: gate.passed === true ? "passed" : gate.passed === false ? "failed" : null },
-            `${gate.passed === true ? "✓" : gate.passed === false ? "✗" : "·"} ${gate.sentence}`, gate.advice ? ` ${gate.advice}` : ""))));
-    }, { explain: explained }),
-    answer,
-  ];
+  const asked = form([field("User id", user, "yours, unless you own the topic")], "Explain", async () => {
+    const { explainDelivery: why } = await client.query(WHY, { id: message.id, user: user.value });
+    if (!why) return put(answer, "The server tells nothing of this user.");
+    put(answer, el("p", {}, el("strong", {}, why.summary)),
+      el("ul", {}, why.gates.map((gate) =>
+        el("li", { className: gate.passed === true ? "passed" : gate.passed === false ? "failed" : null },
+          `${gate.passed === true ? "✓" : gate.passed === false ? "✗" : "·"} ${gate.sentence}`, gate.advice ? ` ${gate.advice}` : ""))));
+  }, { explain: explained });
+  asked.querySelector("button").dataset.key = "w";
+  return [el("h2", {}, "Why did somebody not get it?"), asked, answer];
 }

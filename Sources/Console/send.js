@@ -1,6 +1,8 @@
 // Sends a message, with the command that does the same.
-import { base, client } from "./api.js";
-import { el, field, form, put } from "./dom.js";
+import { base } from "./api.js";
+import { el, field, form, note, put, table } from "./dom.js";
+import { send } from "./outbox.js";
+import { outbox } from "./store.js";
 import { explained, texts } from "./texts.js";
 
 export async function open({ query, topics, go }) {
@@ -32,10 +34,22 @@ export async function open({ query, topics, go }) {
     field("Topic", topic), field("Title", title), field("Text", text), length, field("Priority", priority),
     field("Link", url, "optional"), field("Key", key, "optional; a repeat with the same key is not sent again"),
   ], "Send", async () => {
-    const { id } = await client.publish(topic.value, input());
-    await go(`/messages/${id}`);
+    const made = await send(topic.value, input());
+    if (made) return go(`/messages/${made.id}`);
+    note("It waits, and is sent when the server can be reached.");
+    return go(`/topics/${topic.value}`);
   }, { explain: explained });
   made.addEventListener("input", draw);
   draw();
-  return { title: "Send", body: [made, el("details", {}, el("summary", {}, "As a command"), command)] };
+  const waiting = el("div");
+  const drawWaiting = async () => {
+    const rows = (await outbox.all()).map(({ id, input: { title }, refused }) => [
+      el("span", { className: "free" }, title), el("span", { className: "free" }, refused ?? "waits until the server can be reached"),
+      el("button", { className: "danger", "aria-label": `Discard ${title}`, onclick: () => outbox.remove(id).then(() => dispatchEvent(new Event("tocsin-outbox"))) }, "Discard"),
+    ]);
+    put(waiting, rows.length > 0 ? table("Not sent yet", ["Title", "Why", "What to do"], rows) : null);
+  };
+  addEventListener("tocsin-outbox", drawWaiting);
+  void drawWaiting();
+  return { title: "Send", stop: () => removeEventListener("tocsin-outbox", drawWaiting), body: [waiting, made, el("details", {}, el("summary", {}, "As a command"), command)] };
 }

@@ -24,7 +24,7 @@ struct EmbedFilesPlugin: BuildToolPlugin {
             ),
             Source(
                 folder: "Sources/Console",
-                pathExtensions: ["html", "css", "js", "svg"],
+                pathExtensions: ["html", "css", "js", "svg", "webmanifest"],
                 typeName: "EmbeddedConsole"
             ),
         ],

@@ -1,6 +1,9 @@
 // tocsin-worker.js 0.1.0: shows pushes of Tocsin. Serve it from your own origin: a service worker must be the page's.
 
-self.addEventListener("install", () => self.skipWaiting());
+/** What a worker that begins with other things says beforehand: `waits`, and the `address` that a push opens. */
+const own = self.tocsinWorker ?? {};
+
+self.addEventListener("install", () => own.waits || self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
 
 self.addEventListener("push", (event) => {
@@ -63,10 +66,13 @@ async function open(data, action) {
   await tell({ type: "tocsin-click", action, data }, all);
   const button = action && data.links?.[action];
   if (button && (await press(button))) return;
-  const url = link(button || data.url);
+  const address = own.address?.(data);
+  const url = link(button || address || data.url);
   const path = (text) => new URL(text).pathname;
   const isOwn = url.origin === self.location.origin;
-  const page = isOwn ? (all.find((page) => path(page.url) === path(url)) ?? (button || data.url ? null : all[0])) : null;
+  const isFree = address !== undefined || !data.url;
+  const page = isOwn ? (all.find((page) => path(page.url) === path(url)) ?? (!button && isFree ? all[0] : null)) : null;
+  if (page && address !== undefined) page.postMessage({ type: "tocsin-open", address });
   if (page) return page.focus();
   return self.clients.openWindow(url.href);
 }

@@ -20,12 +20,17 @@ struct Console: Sendable {
     private let release: String
     /// Where the page finds its files.
     private let place: String
+    /// What stands before all addresses.
+    private let basePath: String
 
     init(_ settings: Settings.Server) {
-        isOn = settings.console != "off"
+        (isOn, basePath) = (settings.console != "off", settings.basePath)
         folder = ["on", "off"].contains(settings.console) ? nil : settings.console
         release = String(
-            DerivedUUID.text(of: "console", EmbeddedConsole.files.map { $0.name + $0.text }.joined()).prefix(8)
+            DerivedUUID.text(
+                of: "console",
+                (EmbeddedConsole.files.map { $0.name + $0.text } + ClientFiles.all.map(\.text)).joined()
+            ).prefix(8)
         )
         let place = "\(settings.basePath)/assets/\(folder == nil ? release : "folder")"
         self.place = place
@@ -36,9 +41,12 @@ struct Console: Sendable {
         files = EmbeddedConsole.files.map { ConsoleFile(name: $0.name, text: $0.text, place: place) }
     }
 
-    /// What is served; nothing where the console is off.
+    /// What is served; where the console is off, only what ends workers that browsers have of it.
     var routes: [HTTPRoute] {
-        guard isOn else { return [] }
+        guard isOn else {
+            let end = EmbeddedConsole.files.first { $0.name == "sw-end.js" }
+            return [HTTPRoute(.get, "/sw.js", respond: { _ in Self.script(end?.text ?? "") })]
+        }
         let pages = Self.views.map { HTTPRoute(.get, $0, respond: { _ in page() }).asPage }
         return pages + [
             HTTPRoute(.get, "/assets/*", respond: asset), HTTPRoute(.get, "/sw.js", respond: { _ in worker() }),
@@ -76,14 +84,28 @@ struct Console: Sendable {
         return OutgoingResponse(status: .ok, contentType: file.mediaType, fields: fields, body: packed)
     }
 
-    /// The worker that shows pushes; it must stand at the root of what it shows pages of.
+    /// The worker that keeps the console's files and shows pushes; it must stand at the root of
+    /// what it shows pages of.
     private func worker() -> OutgoingResponse {
-        let worker = ClientFiles.all.first { $0.name == "tocsin-worker.js" }
-        return OutgoingResponse(
+        let pushes = ClientFiles.all.first { $0.name == "tocsin-worker.js" }?.text ?? ""
+        // What a folder has is read anew each time, so nothing of it is kept.
+        let names = folder == nil ? EmbeddedConsole.files.map(\.name) : []
+        let modules = names.filter { $0 != "index.html" && !$0.hasPrefix("sw") }.map { "\(place)/\($0)" }
+        let files = modules + (folder == nil ? [basePath + "/client/tocsin.js"] : [])
+        let text = (file(named: "sw.js")?.text ?? "")
+            .replacing("{base}", with: basePath)
+            .replacing("{release}", with: folder == nil ? release : "folder")
+            .replacing("{files}", with: files.joined(separator: " "))
+            .replacing("{views}", with: Self.views.joined(separator: " "))
+        return Self.script(text + pushes)
+    }
+
+    private static func script(_ text: String) -> OutgoingResponse {
+        OutgoingResponse(
             status: .ok,
             contentType: "text/javascript; charset=utf-8",
             fields: [("cache-control", "no-cache"), ("x-content-type-options", "nosniff")],
-            body: Array((worker?.text ?? "").utf8)
+            body: Array(text.utf8)
         )
     }
 
@@ -134,6 +156,7 @@ struct ConsoleFile: Sendable {
         case "js": "text/javascript; charset=utf-8"
         case "css": "text/css; charset=utf-8"
         case "svg": "image/svg+xml"
+        case "webmanifest": "application/manifest+json"
         default: "text/html; charset=utf-8"
         }
     }

@@ -1,0 +1,176 @@
+// One socket for all tabs of a browser. The tab that holds the lock has it, and passes on what the others say and hear;
+// when that tab goes the next one takes over, and each feed goes on at its own cursor.
+const NAME = `tocsin-socket ${new URL("../..", import.meta.url).pathname}`;
+/** A tab that does not answer in this time is asleep: its lock is taken from it. */
+const ASLEEP = 5000;
+/** A tab that has not asked for so long is gone; tabs ask every 15 s, hidden ones every minute. */
+const GONE = 180_000;
+
+export const canShare = Boolean(globalThis.navigator?.locks && globalThis.BroadcastChannel);
+
+const own = new Set();
+let leads = false;
+
+/** What a tab has in place of a WebSocket. */
+export class SharedSocket {
+  readyState = 0;
+  #id = Math.random().toString(36).slice(2);
+  #channel = new BroadcastChannel(NAME);
+  #address;
+  #timer;
+
+  constructor(address) {
+    this.#address = address;
+    this.#channel.onmessage = ({ data }) => this.#hear(data);
+    own.add(this);
+    lead();
+    this.#say("open");
+    this.#timer = setTimeout(() => lead(true), ASLEEP);
+  }
+
+  send(text) {
+    this.#say("send", { message: JSON.parse(text) });
+  }
+
+  close() {
+    this.#say("close");
+    this.#end();
+  }
+
+  /** The page goes, perhaps to come back. */
+  leave() {
+    this.#say("close");
+    this.#lost(1001, "The page was left.");
+  }
+
+  #say(kind, more) {
+    this.#channel.postMessage({ from: this.#id, kind, address: this.#address, ...more });
+  }
+
+  #hear({ to, kind, message, code, reason }) {
+    if (kind === "begun" && this.readyState === 0) return this.#say("open");
+    if (kind === "begun") return this.#lost(1000, "Another tab has the socket now.");
+    if (to !== this.#id) return;
+    clearTimeout(this.#timer);
+    if (kind === "closed") return this.#lost(code, reason);
+    if (kind === "heard") return this.onmessage?.({ data: JSON.stringify(message) });
+    if (this.readyState !== 0) return;
+    this.readyState = 1;
+    this.onopen?.();
+  }
+
+  #lost(code, reason) {
+    if (this.readyState === 3) return;
+    this.#end();
+    this.onclose?.({ code, reason });
+  }
+
+  #end() {
+    clearTimeout(this.#timer);
+    this.readyState = 3;
+    this.#channel.close();
+    own.delete(this);
+  }
+}
+
+globalThis.addEventListener?.("pagehide", () => [...own].forEach((socket) => socket.leave()));
+
+/** Waits for the lock, or takes it. */
+function lead(steal = false) {
+  if (leads && !steal) return;
+  leads = true;
+  let hub;
+  navigator.locks.request(NAME, { steal }, () => new Promise(() => (hub = makeHub()))).catch(() => {
+    hub?.close();
+    if (hub) leads = false;
+    if (hub && own.size > 0) lead();
+  });
+}
+
+/** The side of the tab that has the socket. */
+function makeHub() {
+  const channel = new BroadcastChannel(NAME);
+  /** Each socket of a tab: the ids of what it has subscribed to, and when it was heard of. */
+  const members = new Map();
+  let socket = null;
+  let acknowledged = null;
+  let pings = [];
+  const say = (to, kind, more) => channel.postMessage({ to, kind, ...more });
+  const send = (message) => socket?.readyState === 1 && socket.send(JSON.stringify(message));
+
+  function connect(address, message) {
+    const made = new WebSocket(address, "graphql-transport-ws");
+    socket = made;
+    made.onopen = () => send(message);
+    made.onmessage = ({ data }) => made === socket && hear(JSON.parse(data));
+    made.onclose = ({ code, reason }) => {
+      if (made !== socket) return;
+      for (const member of members.keys()) say(member, "closed", { code, reason });
+      reset();
+    };
+  }
+
+  function reset() {
+    const old = socket;
+    [socket, acknowledged, pings] = [null, null, []];
+    members.clear();
+    old?.close(1000);
+  }
+
+  function hear(message) {
+    switch (message.type) {
+      case "connection_ack":
+        acknowledged = message;
+        return members.forEach((_, member) => say(member, "heard", { message }));
+      case "ping": return send({ type: "pong" });
+      case "pong": return say(pings.shift(), "heard", { message });
+    }
+    const [member, id] = message.id.split(":");
+    if (message.type !== "next") members.get(member)?.ids.delete(id);
+    say(member, "heard", { message: { ...message, id } });
+  }
+
+  function pass(member, message, address) {
+    if (message.type === "connection_init") {
+      if (acknowledged) say(member, "heard", { message: acknowledged });
+      else if (!socket) connect(address, message);
+      return;
+    }
+    if (message.type === "ping") pings.push(member);
+    if (message.type === "subscribe") members.get(member).ids.add(message.id);
+    if (message.type === "complete") members.get(member).ids.delete(message.id);
+    if (message.type !== "pong") send(message.id ? { ...message, id: `${member}:${message.id}` } : message);
+  }
+
+  function leave(member) {
+    for (const id of members.get(member)?.ids ?? []) send({ type: "complete", id: `${member}:${id}` });
+    members.delete(member);
+    if (members.size === 0) reset();
+  }
+
+  channel.onmessage = ({ data: { from, kind, message, address } }) => {
+    if (!from) return;
+    const now = Date.now();
+    if (kind === "open") {
+      members.set(from, { ids: new Set(), at: now });
+      return say(from, "opened");
+    }
+    const member = members.get(from);
+    if (!member) return kind === "send" && say(from, "closed", { code: 1001, reason: "Another tab has the socket now." });
+    if (kind === "close") return leave(from);
+    member.at = now;
+    pass(from, message, address);
+    for (const [other, { at }] of members) {
+      if (now - at < GONE) continue;
+      say(other, "closed", { code: 1001, reason: "The tab was asleep." });
+      leave(other);
+    }
+  };
+  channel.postMessage({ kind: "begun" });
+  return {
+    close() {
+      channel.close();
+      reset();
+    },
+  };
+}
