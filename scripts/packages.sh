@@ -1,6 +1,6 @@
 # Sourced by the other scripts: steps, plain ends, and system packages.
 
-step() { printf '==> %s\n' "$*" >&2; }
+step() { printf '==> %(%H:%M:%S)T %s\n' -1 "$*" >&2; }
 
 # Ends the script with a plain sentence.
 give_up() {

@@ -107,6 +107,10 @@ struct AdminListenerTests {
         let backup = try await Self.command(["backup", file], installation)
         #expect(backup["file"] == .string(file))
         #expect(backup["bytes"]?.intValue ?? 0 > 100_000, "\(backup)")
+        let metrics = try MetricsText(try await Self.ask("/metrics", installation).body)
+        #expect(metrics["tocsin_backup_bytes_total"] == backup["bytes"]?.intValue.map(Double.init))
+        let age = metrics["tocsin_backup_last_success_timestamp_seconds"].map { Date.now.timeIntervalSince1970 - $0 }
+        #expect((0..<300).contains(age ?? -1), "\(String(describing: age))")
         let again = try await installation.attempt(["admin", "backup", file])
         #expect(again.status == 1 && again.errors.contains("is there already"), "\(again)")
         #expect(try await Self.command(["backup", file, "--force"], installation)["file"] == .string(file))
