@@ -99,7 +99,11 @@ if command -v chromium >/dev/null || { install_packages chromium && command -v c
     drive "Driving the server with a page in Chromium" 300 python3 Tests/Clients/browser.py "$binary" chromium
     drive "Driving it with tocsin.js in Chromium" 300 python3 Tests/Clients/pages.py "$binary" chromium
     drive "Signing in by a cookie in Chromium" 120 python3 Tests/Clients/cookies.py "$binary" chromium
-    TOCSIN_BINARY="$binary" drive "Walking through the console" 600 scripts/console.sh --kills 6
+    if install_console_tools; then
+        TOCSIN_BINARY="$binary" drive "Walking through the console" 600 scripts/console.sh --kills 6
+    else
+        leave_out "playwright and axe-playwright-python could not be installed; the console's walks are left out."
+    fi
 else
     leave_out "Chromium could not be installed; the pages are left out."
 fi

@@ -30,17 +30,14 @@ if [ -z "$binary" ]; then
     swift build --product tocsin || give_up "The build failed; the lines above say why."
     binary="$(swift build --show-bin-path)/tocsin"
 fi
-packages=('playwright==1.65.2' 'axe-playwright-python==0.1.8' 'websockets==17.4' 'h2==4.4.1')
-make_python_environment "$root/.venv/console" "${packages[@]}" ||
-    give_up "${packages[*]} could not be installed; python3 with venv and pip is needed. The walks are left out."
-python="$root/.venv/console/bin/python3"
+install_console_tools || give_up "playwright, axe, websockets and h2 could not be installed; python3 with venv and pip is needed."
 has() { command -v "$1" >/dev/null || { install_packages "$1" && command -v "$1" >/dev/null; }; }
-has chromium || give_up "Chromium could not be installed; the walks are left out."
+has chromium || give_up "Chromium could not be installed."
 chromium=$(command -v chromium)
 
 if [ -n "$accept" ]; then
     step "Making the picture of README"
-    exec timeout 120 "$python" Tests/Clients/picture.py "$binary" "$chromium" "$root/docs/console.png"
+    exec timeout 120 "$console_python" Tests/Clients/picture.py "$binary" "$chromium" "$root/docs/console.png"
 fi
 
 folder=$(mktemp -d)
@@ -51,7 +48,7 @@ failed=()
 walk() {
     local name="$1" file="$2"
     shift 2
-    if timeout --kill-after 10 300 "$python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
+    if timeout --kill-after 10 300 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
         touch "$folder/$name.passed"
     fi
 }

@@ -102,6 +102,12 @@ install_sign_in_providers() {
     make_python_environment "$root/.venv/oidc" 'oidc-provider-mock==0.3.4' 'django-oauth-toolkit==3.4.1'
 }
 
+# What drives browsers through the console, and a push service that Firefox takes for Mozilla's.
+console_python="$root/.venv/console/bin/python3"
+install_console_tools() {
+    make_python_environment "$root/.venv/console" 'playwright==1.65.2' 'axe-playwright-python==0.1.8' 'websockets==17.4' 'h2==4.4.1'
+}
+
 # The reference implementation that judges the GraphQL engine.
 oracle_python="$root/.venv-oracle/bin/python3"
 install_graphql_core() { make_python_environment "$root/.venv-oracle" 'graphql-core==3.2.14'; }

@@ -4,6 +4,16 @@ import { signOut } from "./app.js";
 import { el, field, form, moment, note, put, table } from "./dom.js";
 import { ago, explained } from "./texts.js";
 
+const BROWSERS = { Firefox: "Firefox", "Edg/": "Edge", "Chrome/": "Chrome", "Safari/": "Safari" };
+const SYSTEMS = { Android: "Android", iPhone: "iPhone", iPad: "iPad", Windows: "Windows", "Mac OS": "macOS", Linux: "Linux" };
+
+/** What a browser calls itself, in two words. */
+function named(agent) {
+  const found = (names) => Object.entries(names).find(([part]) => agent?.includes(part))?.[1];
+  const [browser, system] = [found(BROWSERS), found(SYSTEMS)];
+  return browser && system ? `${browser} on ${system}` : agent;
+}
+
 export async function open() {
   const body = el("div");
   async function draw() {
@@ -24,7 +34,7 @@ export async function open() {
         el("button", { onclick: () => signOut().catch((error) => note(explained(error))) }, "Sign out"),
         el("button", { "aria-pressed": String(me.notifications), onclick: run(switchTo, { on: !me.notifications }) }, me.notifications ? "Pushes are on" : "Pushes are off")),
       table("Your sessions", ["Where", "Since", "Seen", "What to do"], sessions.map((session) => [
-        el("span", { className: "free" }, `${session.agent ?? session.kind} ${session.network ?? ""}`), moment(session.createdAt, ago(session.createdAt)), moment(session.seenAt, ago(session.seenAt)),
+        el("span", { className: "free", title: session.agent ?? "" }, `${named(session.agent) ?? session.kind} ${session.network ?? ""}`), moment(session.createdAt, ago(session.createdAt)), moment(session.seenAt, ago(session.seenAt)),
         session.isCurrent ? "this one" : el("button", { className: "danger", onclick: run(end, { id: session.id }) }, "End"),
       ])));
   }

@@ -69,7 +69,7 @@ struct FeatureMapTests {
     }
 
     private static func check(_ item: String) throws {
-        guard let parts = item.wholeMatch(of: /`([\w\/]+\.swift)`: (".+")/)?.output else {
+        guard let parts = item.wholeMatch(of: /`([\w\/]+\.(?:swift|py))`: (".+")/)?.output else {
             Issue.record("This is no file and sentence: \(item)")
             return
         }

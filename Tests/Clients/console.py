@@ -150,7 +150,7 @@ def walk(server, context, checks, pictures):
     server.kill_and_restart()
     server.post(token, "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }", i={"topicId": topic, "title": HOSTILE, "body": "", "type": 0})
     expect(page.get_by_role("article")).to_have_count(4, timeout=60_000)
-    here.same("a feed goes on after a kill of the server, without a message twice", page.get_by_role("article").count(), 4)
+    here.same("E6: a page signs in, shows topics, and its feed goes on after a kill of the server, without a message twice", page.get_by_role("article").count(), 4)
     here.complaints = [each for each in here.complaints if "WebSocket" not in each and "ERR_" not in each]
     here.judged("topic")
 

@@ -2,12 +2,13 @@
 Use: keyboard.py BINARY [CHROMIUM] [PICTURES]"""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 from axe_playwright_python.sync_playwright import Axe
-from console import PASSWORD, TAGS, Walk, told
+from console import FILES, PASSWORD, TAGS, Walk, told
 from playwright.sync_api import expect, sync_playwright
 from tocsin import Checks, Server
 
@@ -68,6 +69,13 @@ def walk(server, context, checks, pictures):
 
     keys.press("?")
     expect(page.get_by_role("dialog")).to_be_visible(timeout=60_000)
+    with open(os.path.join(FILES, "keys.js"), encoding="utf-8") as file:
+        table = re.findall(r'\["(.+?)", "(.+?)"\]', file.read())
+    with open(os.path.join(FILES, "..", "..", "docs", "console.md"), encoding="utf-8") as file:
+        docs = file.read()
+    rows = [" ".join(f"`{each}`" for each in key.split(" ")) for key, _ in table]
+    here.same("the docs name each key", [row for row, (_, words) in zip(rows, table) if f"| {row} | {words} |" not in docs], [])
+    here.same("and so does the help", page.locator("dialog dd").all_inner_texts(), [words for _, words in table])
     found = Axe().run(page, options={"runOnly": {"type": "tag", "values": TAGS}}).response["violations"]
     here.same("axe finds nothing in the help", [each["id"] for each in found], [])
     here.picture("keys")

@@ -47,6 +47,7 @@ def main():
             expect(here.page.get_by_role("article")).to_have_count(9, timeout=60_000)
             expect(here.page.get_by_text("● live")).to_be_visible(timeout=60_000)
             expect(here.page.get_by_role("link", name="Incidents 1 open")).to_be_visible(timeout=60_000)
+            here.page.mouse.move(1000, 600)
             here.page.screenshot(path=path)
             browser.close()
     finally:

@@ -9,15 +9,16 @@ const browser = join(__dirname, "../../Sources/TocsinClient/Browser");
 const origin = "https://app.example";
 
 /** A service worker with these windows open; what it does is written down. */
-function makeWorker(windows = [], clients = {}) {
+function makeWorker(windows = [], clients = {}, tocsinWorker = undefined) {
   const done = [];
   const handlers = {};
   const pages = windows.map((url) => ({
     url,
-    postMessage: (message) => done.push(["tell", message.type]),
+    postMessage: (message) => done.push(message.address ? ["tell", message.type, message.address] : ["tell", message.type]),
     focus: () => done.push(["focus", url]),
   }));
   const self = {
+    tocsinWorker,
     addEventListener: (name, handler) => (handlers[name] = handler),
     location: new URL(origin + "/tocsin-worker.js"),
     navigator: { setAppBadge: async (number) => done.push(["badge", number]), clearAppBadge: async () => done.push(["badge", 0]) },
@@ -32,7 +33,7 @@ function makeWorker(windows = [], clients = {}) {
       getNotifications: async ({ tag }) => [{ close: () => done.push(["close", tag]) }],
       pushManager: { subscribe: async (options) => done.push(["subscribe", options]) },
     },
-    skipWaiting: async () => {},
+    skipWaiting: async () => done.push(["skip"]),
   };
   const fetch = async (url, { method }) => {
     done.push(["fetch", method, url]);
@@ -49,6 +50,17 @@ function makeWorker(windows = [], clients = {}) {
   const click = (data, action = "") => send("notificationclick", { action, notification: { data, close: () => done.push(["closed"]) } });
   return { send, push, click };
 }
+
+test("a worker that begins with other things waits, and has a page of its own for each push", async () => {
+  const own = { waits: true, address: ({ messageId }) => `/messages/${messageId}` };
+  assert.deepStrictEqual(await makeWorker().send("install", {}), [["skip"]]);
+  assert.deepStrictEqual(await makeWorker([], {}, own).send("install", {}), []);
+  const click = { messageId: "m1", url: "https://elsewhere.example/" };
+  const opened = await makeWorker([origin + "/feed"], {}, own).click(click);
+  assert.deepStrictEqual(opened, [["closed"], ["tell", "tocsin-click"], ["tell", "tocsin-open", "/messages/m1"], ["focus", origin + "/feed"]]);
+  const alone = await makeWorker([], {}, own).click(click);
+  assert.deepStrictEqual(alone, [["closed"], ["open", origin + "/messages/m1"]]);
+});
 
 test("each push shows a notification, with its tag and without ringing again", async () => {
   const done = await makeWorker([origin + "/"]).push({
