@@ -14,7 +14,7 @@ const views = {
   "/": "feed", "/feed": "feed", "/start": "start", "/topics/:id": "feed", "/topics/:id/settings": "topic",
   "/topics/:id/integrations": "integrations", "/incidents": "incidents", "/incidents/:id": "incident",
   "/messages/:id": "message", "/send": "send", "/devices": "devices", "/tokens": "tokens", "/account": "account",
-  "/people": "people", "/sign-in": "sign-in",
+  "/people": "people", "/search": "search", "/deliveries": "deliveries", "/audit": "audit", "/sign-in": "sign-in",
 };
 
 let current = { stop() {} };
@@ -134,6 +134,7 @@ function frame(path) {
   const send = path.match(/^\/topics\/([^/]+)/);
   put(bar,
     el("a", { className: "name", href: base + "/" }, "Tocsin"), state, el("a", { className: "waits", href: base + "/send", hidden: true }),
+    el("a", { href: base + "/search" }, "Search"),
     el("a", { className: "button", href: `${base}/send${send ? `?topic=${send[1]}` : ""}` }, "Send"),
     el("a", { href: base + "/account" }, el("span", { className: "free" }, me.username)));
   void fillRail(path);
@@ -176,6 +177,7 @@ async function fillRail(path) {
     el("ul", {}, entry("/feed", "All messages", unread.all), open ? entry("/incidents", "Incidents", open.words) : null,
       shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
     el("ul", {}, entry("/start", "Start"), entry("/devices", "Devices"), entry("/tokens", "Tokens"), entry("/account", "Account"),
+      entry("/deliveries", "Problems"), entry("/audit", "Audit"),
       me.admin ? entry("/people", "People") : null));
   if (focused) [...rail.querySelectorAll("a")].find(({ href }) => href === focused)?.focus({ preventScroll: true });
 }

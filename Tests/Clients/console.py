@@ -164,6 +164,7 @@ def walk(server, context, checks, pictures):
     expect(page.get_by_text("Nobody yet.")).to_be_visible(timeout=60_000)
     integrations(here, topic)
     incidents(here, token, topic)
+    looked_for(here, token, topic)
     for path, heading in (("/devices", "Devices"), ("/tokens", "Tokens"), ("/people", "People"), ("/account", "Account")):
         here.go(path, heading)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -185,6 +186,34 @@ def walk(server, context, checks, pictures):
     here.same(f"all files of the console take {packed / 1000:.0f} kB gzip, at most 150", packed <= 150_000, True)
     here.same("no request leaves for another host", [url for url in here.requests if not url.startswith(server.address)], [])
     here.same("no page complains", here.complaints, [])
+
+
+def looked_for(here, token, topic):
+    """Finds a message by its text, sees what failed and tries it again, and reads who did what."""
+    page, server = here.page, here.server
+    page.get_by_role("link", name="Search", exact=True).click()
+    here.at("Search")
+    page.get_by_label("Text in title or body").fill("disk full")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("article")).to_have_count(1, timeout=60_000)
+    here.same("what was looked for is marked", page.locator("mark").first.inner_text(), "Disk full")
+    here.judged("search")
+    page.get_by_label("To", exact=True).fill("2020-01-01")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_text("No message has it.")).to_be_visible(timeout=60_000)
+    here.go("/search?q=stuck&topic=" + topic, "Search")
+    expect(page.get_by_role("article").first).to_be_visible(timeout=60_000)
+
+    here.go("/deliveries", "Deliveries with problems")
+    expect(page.get_by_text("No push failed")).to_be_visible(timeout=60_000)
+    here.judged("no problems")
+
+    page.get_by_role("link", name="Audit", exact=True).click()
+    here.at("Audit")
+    page.get_by_label("What", exact=False).first.fill("topic.*")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_role("table", name="What was done").get_by_text("topic.create")).to_be_visible(timeout=60_000)
+    here.judged("audit")
 
 
 def shared(server, context, checks, token, topic):

@@ -47,6 +47,28 @@ struct SharedTopicTests {
         #expect(try await scene.titles(as: Self.carol).isEmpty)
     }
 
+    @Test("history is searched by its texts, in what is shared too, and in nothing else")
+    func searching() async throws {
+        let scene = try await SharingScene()
+        try await scene.api.publish("first", to: scene.topic)
+        try await scene.granted(["READER"], to: ["user": "bob"])
+        let search = """
+            query($t: String!) {
+              history(filter: { or: [{ title: { contains: $t } }, { body: { contains: $t } }] }) { items { title } }
+            }
+            """
+        let found = { (text: JSONValue, caller: Identity) in
+            try await scene.api.run(search, ["t": text], as: caller)["data"]?["history"]?["items"]
+        }
+        #expect(try await found("irs", Self.alice) == [["title": "first"]])
+        #expect(try await found("irs", Self.bob) == [["title": "first"]])
+        #expect(try await found("second", Self.bob) == [])
+        #expect(try await found("irs", Self.carol) == [])
+        let long = JSONValue.string(String(repeating: "x", count: 300))
+        let refused = try await scene.api.run(search, ["t": long], as: Self.alice)
+        #expect(refused["errors"]?[0]?["extensions"]?["code"] == "BAD_REQUEST", "\(refused)")
+    }
+
     @Test("roles by name, by group and for everybody add up, and one that has ended gives nothing")
     func addingUp() async throws {
         let scene = try await SharingScene()
