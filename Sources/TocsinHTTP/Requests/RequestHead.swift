@@ -203,7 +203,7 @@ package final class IncomingRequest: Sendable {
     /// Where it came from, for what is noted of changes.
     package var source: RequestSource {
         var source = RequestSource(remoteAddress: head.credentials.remoteAddress, id: id)
-        source.isOfBrowserSession = head.credentials.cookie != nil
+        source.isOfBrowserSession = head.ownCredentials.cookie != nil
         source.userAgent = fields.single(.userAgent)
         source.deviceID = fields.single(.deviceID)
         return source

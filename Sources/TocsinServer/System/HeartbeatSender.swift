@@ -14,28 +14,7 @@ final class HeartbeatSender: MetricSource {
         case sent, failed, withheld
     }
 
-    /// What this server's work looks like now.
-    struct Work: Sendable {
-        /// Why the database takes no writes; nil: it does.
-        var refusal: String?
-        /// When the timer that is due first is due; nil: there is none.
-        var firstTimer: Timestamp?
-        /// The provider lanes that are paused.
-        var pausedLanes: [String] = []
-
-        /// Why the heartbeat is withheld; nil: all is well.
-        func obstacle(at now: Timestamp) -> String? {
-            if let refusal { return "the database takes no writes: \(refusal)" }
-            if let firstTimer, firstTimer.adding(seconds: HeartbeatSender.lateSeconds) < now {
-                return "a timer that was due at \(firstTimer.iso8601) has not been fired"
-            }
-            guard !pausedLanes.isEmpty else { return nil }
-            return "pushes are paused: \(pausedLanes.sorted().joined(separator: ", "))"
-        }
-    }
-
     private static let periodSeconds = 60.0
-    private static let lateSeconds = 60.0
     private let url: String?
     private let store: SQLStore
     private let outbox: OutboxWorker
@@ -92,8 +71,9 @@ final class HeartbeatSender: MetricSource {
         }
     }
 
-    private func work() async -> Work {
-        var work = Work(refusal: store.statistics.refusal?.reason)
+    private func work() async -> HeartbeatWork {
+        var work = HeartbeatWork()
+        work.refusal = store.statistics.refusal?.reason
         do throws(StoreError) {
             // Goes through the writer's queue and back.
             try await store.write { writer throws(StoreError) in _ = try writer.timers(failedOnly: false, limit: 1) }
