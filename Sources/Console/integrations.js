@@ -4,13 +4,16 @@ import { el, field, form, moment, note, put, sure, table } from "./dom.js";
 import { ago, counted, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
-  items { id name kind receiver enabled url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
+  items { id name kind receiver template enabled url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
 const MAKE = "mutation Make($input: CreateIntegrationInput!) { createIntegration(input: $input) { id name } }";
 const KEY = "mutation Key($id: ID!, $overlap: Int!) { rotateIntegrationKey(id: $id, overlapSeconds: $overlap) { key url snippets integration { name } } }";
 const REVOKE = "mutation Revoke($id: ID!, $hint: String!) { revokeIntegrationKey(id: $id, hint: $hint) { id } }";
 const CHANGE = "mutation Change($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
 const DELETE = "mutation Delete($input: DeleteIntegrationInput!) { deleteIntegration(input: $input) { id } }";
 const RECENT = "query Recent($id: ID!) { getIntegration(id: $id) { recent(limit: 20) { at status outcome incidentId messageId body } } }";
+const PREVIEW = `query Preview($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $body: String!) {
+  previewReceiver(kind: $kind, receiver: $receiver, template: $template, headers: $headers, body: $body) {
+    status answer problems events { action key title body priority url labels } } }`;
 const OVERLAP = 86_400;
 
 export async function open({ id, topics }) {
@@ -114,7 +117,7 @@ function one(integration, run, show) {
     el("div", { className: "row" },
       el("button", { "aria-label": of("New key"), onclick: run(KEY, { id, overlap: OVERLAP }, rotated) }, "New key"),
       keyHints.length > 0 ? el("small", { className: "hint" }, "the one before it stays good for a day") : null),
-    requests(integration),
+    requests(integration), previewing(integration),
     el("details", {}, el("summary", {}, "Turn off or delete"), el("div", { className: "row" },
       el("button", { "aria-label": of(isOn ? "Turn off" : "Turn on"), onclick: run(CHANGE, { input: { id, enabled: !isOn, _version } }) }, isOn ? "Turn off" : "Turn on"),
       el("button", {
@@ -149,4 +152,37 @@ function requests({ id, name }) {
   };
   return el("details", { ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
     el("summary", {}, "Recent requests"), shown);
+}
+
+/** What a pasted body would become here: the server reads it, and stores nothing. */
+function previewing({ id, name, kind, receiver, template }) {
+  if (kind === "HEARTBEAT") return null;
+  const body = el("textarea", { required: true, rows: 6, spellcheck: false, autocomplete: "off" });
+  const headers = el("textarea", { rows: 2, spellcheck: false, autocomplete: "off" });
+  const shown = el("div", { role: "status", id: `p-${id}` });
+  const look = async () => {
+    const given = Object.fromEntries(headers.value.split("\n").filter((line) => line.includes(":")).map((line) => {
+      const at = line.indexOf(":");
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    }));
+    const { previewReceiver: preview } = await client.query(PREVIEW, {
+      kind, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template } : {}),
+    });
+    put(shown,
+      el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} The sender would get ${preview.status}.`),
+      preview.problems.map((problem) => el("p", { className: "error free" }, problem)),
+      preview.events.length > 0
+        ? table(`What it would become in ${name}`, ["Does", "Key", "Says", "Priority"], preview.events.map((event) => [
+          event.action, el("code", { className: "free" }, event.key ?? ""),
+          [el("div", { className: "free" }, event.title), event.body ? el("div", { className: "free hint" }, event.body) : null],
+          event.priority == null ? "the usual" : String(event.priority),
+        ]))
+        : el("p", { className: "hint" }, "No event: nothing would happen."),
+      preview.answer ? el("details", {}, el("summary", {}, "The answer"), el("pre", { tabIndex: 0 }, preview.answer)) : null);
+  };
+  return el("details", {}, el("summary", {}, "Preview"),
+    form([
+      field("Body", body, "as the sender posts it; nothing is stored"),
+      field("Headers", headers, "only where the receiver reads them: Name: value, one a line"),
+    ], "Show what it becomes", look, { explain: explained }), shown);
 }

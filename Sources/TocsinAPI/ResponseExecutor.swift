@@ -63,6 +63,7 @@ package final class ResponseExecutor: Sendable {
         if schema.hasIncidents { IncidentResolvers(schema: schema).register(in: &map) }
         DigestResolvers.register(in: &map)
         if schema.integrations != nil { IntegrationResolvers.register(in: &map) }
+        if schema.integrations != nil { PreviewResolvers.register(in: &map) }
         if schema.monitors != nil { MonitorResolvers.register(in: &map) }
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in
@@ -172,6 +173,17 @@ package final class ResponseExecutor: Sendable {
             event: .delivery(entry),
             context: group.context,
             options: options(for: group.key.isAppSync ? .appSync : .standard)
+        ).bytes
+    }
+
+    /// The response of one entry of a timeline for one subscriber.
+    func execute(entry: IncidentEntry, for member: EntryMember, _ services: Services) async -> [UInt8] {
+        await executable.executeEvent(
+            member.asked.plan,
+            variables: member.asked.variables,
+            event: .entry(entry),
+            context: RequestContext(caller: member.caller, services: services),
+            options: options(for: member.asked.isAppSync ? .appSync : .standard)
         ).bytes
     }
 

@@ -291,6 +291,15 @@ package final class TocsinGraphQL: GraphQLService {
 extension RequestOrigin {
     /// Where a request came from, as its service knows it.
     package init(_ source: RequestSource) {
-        self.init(address: source.remoteAddress, requestID: source.id)
+        self.init(address: source.remoteAddress, requestID: source.id, way: Self.way(of: source))
+        deviceID = source.deviceID.flatMap { $0.utf8.count <= 128 ? DeviceID($0) : nil }
+    }
+
+    /// By what way a request came: a browser's session is the server's own word.
+    ///
+    /// What a program calls itself is only its word; nothing rests on it but what timelines say.
+    private static func way(of source: RequestSource) -> IncidentVia {
+        if source.isOfBrowserSession { return .console }
+        return source.userAgent?.hasPrefix("tocsin/") == true ? .cli : .api
     }
 }

@@ -46,6 +46,8 @@ public struct ClientSettings: Sendable {
     /// It must return at once.
     public var log: (@Sendable (ClientEvent) -> Void)?
 
+    /// What the client calls itself in `User-Agent`.
+    package var userAgent = ClientVersion.userAgent
     /// Where time and chance come from.
     package var environment = ClientEnvironment.system
 

@@ -6,6 +6,9 @@ package enum ClientVersion {
     /// The value of `User-Agent`.
     static let userAgent = "tocsin-client/\(text) (\(platform))"
 
+    /// The same for the command line, by which the server tells acts of people at a terminal.
+    package static let commandLine = "tocsin/\(text) (\(platform))"
+
     private static var platform: String {
         #if os(Linux)
         "Linux"

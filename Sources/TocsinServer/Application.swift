@@ -30,6 +30,7 @@ package final class Application: Sendable {
     private let cluster: Cluster?
     private let upkeep: UpkeepPart
     private let timers: TimerPart
+    private let heartbeat: HeartbeatSender
     private let audit: ServerAudit
     private let front: FrontPart
     private let notifier: ServiceNotifier
@@ -90,6 +91,7 @@ package final class Application: Sendable {
             cluster = try Cluster(process, store: store, feed: api.feed, models: schema.models)
             upkeep = UpkeepPart(process, store: store, schema: schema, cluster: cluster)
             timers = TimerPart(process, store: store, api: api, schema: schema, cluster: cluster)
+            heartbeat = HeartbeatSender(process, store: store, push: push)
             audit = ServerAudit(process, store: store, schema: schema)
             front = FrontPart(
                 process,
@@ -125,6 +127,7 @@ package final class Application: Sendable {
         }
         process.metrics.add(reloader)
         process.metrics.add(backups)
+        process.metrics.add(heartbeat)
         admin.serve(adminRoutes(origins), health: front.health)
     }
 
@@ -201,7 +204,7 @@ package final class Application: Sendable {
     /// Runs what works beside requests, until it is cancelled.
     private func run() async {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
-        let (api, jobs) = (api, process.metrics.jobs)
+        let (api, jobs, heartbeat) = (api, process.metrics.jobs, heartbeat)
         let (timers, audit, signIn, log, server) = (timers, audit, signIn, process.log, front.metrics)
         let reports = serviceReports
         await withDiscardingTaskGroup { group in
@@ -221,6 +224,7 @@ package final class Application: Sendable {
             group.addTask { await store.measure() }
             group.addTask { await upkeep.run() }
             group.addTask { await timers.run() }
+            group.addTask { await heartbeat.run(counting: jobs) }
             group.addTask { await audit.run() }
             group.addTask { await server.run() }
             group.addTask { await reports.run() }

@@ -40,6 +40,7 @@ struct ClientOptions: ParsableArguments {
         settings.certificateAuthorityFile = caFile
         // Who types an address knows the network.
         settings.allowsPlainText = true
+        settings.userAgent = ClientVersion.commandLine
         do throws(ClientError) {
             return try TocsinClient(url: address(server), token: token, settings: settings)
         } catch {

@@ -218,10 +218,12 @@ struct Probe {
 
     private static let operationsLeftOut = [
         "onCreateIncident": "One machine with onCreateTopic; tried by SharedIncidentTests.",
+        "onIncidentEntry": "Tried by IncidentEntryTests with another's incident.",
         "onUpdateIncident": "One machine with onUpdateTopic; tried by SharedIncidentTests.",
         "onDeleteIncident": "One machine with onDeleteTopic.",
         "createTopic": "Tried in a test of its own.",
         "notificationCategories": "Says the same to everybody: what a file of the operator's says.",
+        "previewReceiver": "Says the same to everybody of what they send.",
         "serverInfo": "Says the same to everybody.",
         "webPushKey": "Says the same to everybody: the public half of the server's key.",
         "registrationChallenge": "Is made for who asks; tried by SignedRegistrationTests.",

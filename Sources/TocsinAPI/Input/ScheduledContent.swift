@@ -12,6 +12,7 @@ struct ScheduledContent: Sendable {
     private static let ownFields = [
         ("topicId", "the topic is topicId beside input"), ("id", "each message gets an id of its own"),
         ("key", "each message gets a key of its own, scheduled/ID/SECONDS"),
+        ("incident", "a message that comes later says nothing of an incident"),
     ]
 
     init(_ schema: APISchema) {

@@ -10,6 +10,7 @@ extension LiveFeed {
     /// Topics are always wanted: whoever may no longer read one is to lose its feed.
     package func wants(model: String, owner: String?) -> Bool {
         if model == "Topic" { return true }
+        if model == ShippedModels.incident, entries.isAnybodyHere { return true }
         // Those with whom a topic of this owner's is shared may want it.
         if ["Message", "Incident"].contains(model), let owner, book.hasTopics(of: owner) { return true }
         return state.withLock { state in

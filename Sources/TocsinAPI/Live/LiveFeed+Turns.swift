@@ -24,16 +24,19 @@ extension LiveFeed {
             let hasLost = { (caller: Identity) in caller.userID == user && (token == nil || caller.tokenID == token) }
             endMembers(.unauthorized) { hasLost($0.caller) }
             deliveries.end(.unauthorized, where: hasLost)
+            entries.end(.unauthorized, where: hasLost)
             return
         }
         if case .rightsChanged(let user, let moment) = event {
             let isOlder = { (caller: Identity) in caller.userID == user && caller.hasRights(before: moment) }
             endMembers(.rightsChanged) { isOlder($0.caller) }
             deliveries.end(.rightsChanged, where: isOlder)
+            entries.end(.rightsChanged, where: isOlder)
             return
         }
         if case .grantsChanged(let change) = event { return noteGrant(change, ofCommit: commit) }
         guard let change = RecordChange(event), let record = event.record else { return }
+        if record.model.name == ShippedModels.incident { entries.wake(record.id) }
         if change != .created, record.model.name == "Topic" { endWithoutAccess(change, of: record, commit) }
         let mark = record.number == nil ? nil : MessageMark(record)
         var told = LiveEvent(commit: commit, number: 0, change: change, record: record, mark: mark)

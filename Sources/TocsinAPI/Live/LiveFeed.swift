@@ -60,6 +60,8 @@ package final class LiveFeed: Sendable {
     /// Counts groups and replays, and measures the way from commits to sockets.
     package let metrics: LiveMetrics
     let deliveries: DeliveryFeed
+    /// Those who follow timelines of incidents.
+    let entries: EntryFeed
     let executor: ResponseExecutor
     let cursors: any Sealer
     let replays = ReplayTurns()
@@ -110,6 +112,7 @@ package final class LiveFeed: Sendable {
             let grants = record.sharedTopic.flatMap { book.grants(on: $0) }
             return grants?.give(question.need, to: question.subjects, at: time.now()) ?? false
         }
+        entries = EntryFeed(groups: metrics.groups)
         self.executor = executor
         cursors = sealer
         (self.time, self.book) = (time, book)
@@ -123,7 +126,7 @@ package final class LiveFeed: Sendable {
     }
 
     /// Whether anybody listens to records.
-    package var isListenedTo: Bool { listening.load(ordering: .acquiring) }
+    package var isListenedTo: Bool { listening.load(ordering: .acquiring) || entries.isAnybodyHere }
 
     /// How many groups of equal subscribers there are.
     package var groupCount: Int { state.withLock { $0.groups.count } }
@@ -188,6 +191,7 @@ package final class LiveFeed: Sendable {
         state.withLock { $0.isStopped = true }
         endAll(.shuttingDown)
         deliveries.stop()
+        entries.stop()
         feeder.finish()
     }
 
@@ -221,6 +225,14 @@ package final class LiveFeed: Sendable {
             who.sink.caughtUp()
         }
         return member
+    }
+
+    /// Registers a follower of a timeline, who is woken by each later change of its incident.
+    func follow(_ member: EntryMember) -> Bool {
+        let onFirst = isListenedTo ? nil : state.withLock(\.onFirst)
+        guard entries.join(member) else { return false }
+        onFirst?()
+        return true
     }
 
     private func leave(_ group: LiveGroup, _ member: LiveMember) {
@@ -282,6 +294,8 @@ package final class LiveFeed: Sendable {
     }
 
     func failAll(_ error: GraphQLError) {
+        // They read from the store, and have missed nothing that they cannot find there.
+        entries.wakeAll()
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, error) }

@@ -68,6 +68,9 @@ extension TocsinGraphQL {
             return stream
         }
         await settle?()
+        if field.fieldName == Self.entryField, schema.hasIncidents {
+            return try await joinEntries(plan, field, request, caller, style, sink)
+        }
         let joined: LiveMember?
         do throws(ServiceError) {
             let (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)

@@ -52,6 +52,8 @@ package enum APIObject: Sendable {
     indirect case digestPage([PersonalDigest], nextToken: String?)
     indirect case integrationKey(Record, topicName: String, key: String)
     indirect case receivedRequest(ReceivedRequest)
+    indirect case receiverPreview(ReceiverPreview)
+    indirect case previewEvent(SenderEvent)
     indirect case ping(StoredPing)
     indirect case pingPage([StoredPing], nextToken: String?)
     indirect case alert(StoredAlert)
@@ -143,6 +145,8 @@ package final class Services: Sendable {
     package let integrations: IntegrationService?
     /// Where senders of integrations post.
     package let integrationAddresses: Reloadable<IntegrationAddresses>
+    /// Tries out receivers; nil: nobody reads what senders post here.
+    package let previews: (any ReceiverPreviewing)?
     /// What senders say is wrong, and who answers.
     package let incidents: IncidentBook
     /// Pings that must come; nil: the schema has no monitors.
@@ -177,6 +181,7 @@ package final class Services: Sendable {
         sessions: SessionService? = nil,
         integrations: IntegrationService? = nil,
         integrationAddresses: IntegrationAddresses = IntegrationAddresses(base: "http://127.0.0.1:8080"),
+        previews: (any ReceiverPreviewing)? = nil,
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
@@ -237,6 +242,7 @@ package final class Services: Sendable {
         reloadableCategories = Reloadable(categories)
         (self.signIn, self.sessions) = (signIn, sessions)
         (self.integrations, self.integrationAddresses) = (integrations, Reloadable(integrationAddresses))
+        self.previews = previews
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

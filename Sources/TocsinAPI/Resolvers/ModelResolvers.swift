@@ -69,7 +69,12 @@ struct ModelResolvers {
                 if isTopic { try PushInputCheck.check(topic: input) }
                 let record =
                     if isMessage {
-                        try await Self.publish(input, condition, invocation.context)
+                        try await Self.publish(
+                            input,
+                            condition,
+                            try Self.incident(invocation),
+                            invocation.context
+                        )
                     } else if isTopic {
                         try await services.topics.create(input, condition: condition, caller: caller)
                     } else {
@@ -86,15 +91,40 @@ struct ModelResolvers {
     private static func publish(
         _ input: RecordInput,
         _ condition: Predicate,
+        _ incident: MessageIncident?,
         _ context: RequestContext
     ) async throws(ServiceError) -> Record {
-        let (message, isRepeated) = try await context.services.messages.publish(
-            input,
-            condition: condition,
-            caller: context.caller
-        )
+        let (message, isRepeated): (Record, Bool)
+        if let incident {
+            (message, isRepeated) = try await context.services.incidents.publish(
+                input,
+                about: incident,
+                condition: condition,
+                caller: context.caller
+            )
+        } else {
+            (message, isRepeated) = try await context.services.messages.publish(
+                input,
+                condition: condition,
+                caller: context.caller
+            )
+        }
         context.held.note(isRepeated ? .repeated : .created)
         return message
+    }
+
+    /// What a message says of an incident; nil: nothing.
+    private static func incident(_ invocation: Invocation) throws(ServiceError) -> MessageIncident? {
+        guard let given = invocation.arguments["input"]?["incident"]?.objectValue,
+            let key = given["key"]?.stringValue
+        else { return nil }
+        let action = given["action"]?.stringValue.flatMap { SenderEvent.Action(rawValue: $0.lowercased()) }
+        let data = invocation.arguments["input"]?["data"]?.stringValue
+        return MessageIncident(
+            key: key,
+            action: action ?? .trigger,
+            data: try data.map { text throws(ServiceError) in try PushInputCheck.texts(text, "data") } ?? [:]
+        )
     }
 
     private static func createInput(

@@ -132,7 +132,7 @@ final class HTTPCaller: Sendable {
             ("Content-Type", "application/json"),
             ("Content-Length", "\(body.count)"),
             ("Accept", "application/graphql-response+json"),
-            ("User-Agent", ClientVersion.userAgent),
+            ("User-Agent", settings.userAgent),
         ])
         if let token = credentials.authorization { headers.add(name: "Authorization", value: "Bearer \(token)") }
         if let key = credentials.apiKey { headers.add(name: "x-api-key", value: key) }

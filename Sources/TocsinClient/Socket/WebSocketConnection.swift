@@ -136,7 +136,7 @@ extension WebSocketConnection {
             }
         )
         let configuration = NIOTypedHTTPClientUpgradeConfiguration(
-            upgradeRequestHead: requestHead(subprotocol, address),
+            upgradeRequestHead: requestHead(subprotocol, address, settings.userAgent),
             upgraders: [upgrader],
             notUpgradingCompletionHandler: { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -151,11 +151,15 @@ extension WebSocketConnection {
         )
     }
 
-    private static func requestHead(_ subprotocol: String, _ address: ServerAddress) -> HTTPRequestHead {
+    private static func requestHead(
+        _ subprotocol: String,
+        _ address: ServerAddress,
+        _ userAgent: String
+    ) -> HTTPRequestHead {
         let headers = HTTPHeaders([
             ("Host", address.authority),
             ("Sec-WebSocket-Protocol", subprotocol),
-            ("User-Agent", ClientVersion.userAgent),
+            ("User-Agent", userAgent),
             ("Content-Length", "0"),
         ])
         return HTTPRequestHead(version: .http1_1, method: .GET, uri: address.path, headers: headers)

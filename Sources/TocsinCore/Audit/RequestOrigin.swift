@@ -4,11 +4,16 @@ package struct RequestOrigin: Sendable, Hashable {
     let address: String?
     /// The request's id, as in the log; nil where it has none.
     package let requestID: String?
+    /// By what way it came, as far as it shows.
+    package var way: IncidentVia
+    /// The device that the client says it is; only one of the caller's own counts.
+    package var deviceID: DeviceID?
 
     /// An origin of these parts.
-    package init(address: String?, requestID: String? = nil) {
+    package init(address: String?, requestID: String? = nil, way: IncidentVia = .api) {
         self.address = address
         self.requestID = requestID
+        self.way = way
     }
 
     /// The client's network (`AuditNetwork`); nil where it is not known.

@@ -3,7 +3,7 @@
 package struct DeliveryExplanation: Sendable, Hashable {
     /// A condition that a push must meet.
     package enum GateName: String, Sendable, Hashable, CaseIterable {
-        case message, membership, access, topicPush, notifications, expiry, devices
+        case message, membership, access, incident, topicPush, notifications, expiry, devices
         case deviceActive, deviceFresh, provider, lane, delivery
     }
 

@@ -13,6 +13,8 @@ package struct DeliveryFacts: Sendable {
     /// Whether the user may have the message's push by their account and the rules of
     /// reading, as they are now.
     package var mayReceive = true
+    /// The incident that the message is about, as it stands; nil: it is about none.
+    package var incident: Incident?
     /// Whether the message was never meant for the user, of whom nothing is told then.
     package var isStranger: Bool
     /// All devices of the user, active or not.
@@ -25,6 +27,19 @@ package struct DeliveryFacts: Sendable {
     package var now: Timestamp
     /// What the outbox of this node knows; nil where none runs.
     package var forecast: (any PushForecast)?
+
+    /// What is known of the incident that a message is about.
+    package struct Incident: Sendable {
+        /// Loud messages up to this number of the topic ring no more.
+        package var answeredNumber: MessageNumber
+        /// Whether a push of it has reached one of the user's devices, or is on its way.
+        package var hasReached: Bool
+
+        /// An incident that stands so.
+        package init(answeredNumber: MessageNumber, hasReached: Bool) {
+            (self.answeredNumber, self.hasReached) = (answeredNumber, hasReached)
+        }
+    }
 
     /// Facts as one snapshot of the store gave them.
     package init(
@@ -64,7 +79,8 @@ package struct DeliveryFacts: Sendable {
             )
         }
         let gates = [
-            messageGate, membershipGate, accessGate, topicPushGate, notificationsGate, expiryGate, devicesGate,
+            messageGate, membershipGate, accessGate, incidentGate, topicPushGate, notificationsGate, expiryGate,
+            devicesGate,
         ]
         let entries = deliveries.map { delivery in
             DeliveryService.Entry(delivery: delivery, device: devices.first { $0.id == delivery.deviceID })
@@ -135,6 +151,36 @@ package struct DeliveryFacts: Sendable {
                 + "(\(DeliveryReason.accessEnded.rawValue)).",
             advice: "Give the access back: later messages are pushed then."
         )
+    }
+
+    /// The gate of a message about an incident.
+    ///
+    /// What asks for somebody ends when it is answered. What tells of a change goes where the
+    /// incident is on the screen.
+    private var incidentGate: Gate? {
+        guard let incident, let change = message["incidentChange"].text.flatMap(IncidentChange.init) else { return nil }
+        guard change.isLoud else {
+            guard !incident.hasReached else {
+                return Gate(name: .incident, passed: true, sentence: "It takes the place of the incident's last push.")
+            }
+            return Gate(
+                name: .incident,
+                passed: false,
+                sentence: "No push of the incident has reached the user, so there is nothing to take the place of "
+                    + "(\(DeliveryReason.incidentUnseen.rawValue)).",
+                advice: "Nothing: what asks for somebody goes to all members."
+            )
+        }
+        guard (message["number"].int ?? 0) <= incident.answeredNumber else {
+            return Gate(name: .incident, passed: true, sentence: "The incident asks for somebody.")
+        }
+        let wasSent = deliveries.contains { $0.status == .accepted }
+        let sentence =
+            wasSent
+            ? "It was sent before somebody answered the incident."
+            : "Somebody has answered the incident, so what asks for somebody is not sent any more "
+                + "(\(DeliveryReason.incidentAnswered.rawValue))."
+        return Gate(name: .incident, passed: wasSent, sentence: sentence)
     }
 
     private var topicPushGate: Gate? {

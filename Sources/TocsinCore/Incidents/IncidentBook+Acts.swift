@@ -23,8 +23,17 @@ package struct IncidentAnswering: Sendable, Hashable {
     /// The version that they saw; nil: the newest counts.
     package var expectedVersion: Int64?
 
+    /// The device that the request says it came from; it counts where it is one of the caller's.
+    var deviceID: DeviceID?
+
+    /// An answer with nothing said, by the way that the present request came.
+    package init() {
+        let origin = RequestOrigin.current
+        (via, deviceID) = (origin?.way ?? .api, origin?.deviceID)
+    }
+
     /// An answer with nothing said.
-    package init(via: IncidentVia = .api) { self.via = via }
+    package init(via: IncidentVia) { self.via = via }
 }
 
 /// An incident that somebody raises by hand.
@@ -90,6 +99,11 @@ extension IncidentBook {
                 written.values = turn.values(of: change, by: actor)
                 _ = try turn.write(written, to: &incident)
                 try turn.end()
+                // Behind a webhook's link stands nobody whose reading counts.
+                if change.isReading, answering.name == nil {
+                    let topic = TopicID(turn.topic.id)
+                    try turn.writer.markRead(incident: incident.id, in: topic, by: caller.userID, now: turn.now)
+                }
                 return .success(incident.record)
             }
         }
@@ -100,16 +114,18 @@ extension IncidentBook {
         guard !text.isEmpty else { throw .badInput("text must not be empty.") }
         try InputChecks(limits: environment.limits)
             .checkText(text, field: "text", maximumBytes: Self.maximumNoteBytes)
-        let book = self
+        let (book, answering) = (self, IncidentAnswering())
         return try await acting(on: id, caller) { turn, incident throws(StoreError) in
             var incident = incident
-            let actor = try book.actor(caller, IncidentAnswering(), turn.writer)
+            let actor = try book.actor(caller, answering, turn.writer)
             guard let entry = try turn.enter(.noted, text, by: actor, nil, to: &incident) else {
                 return .failure(
                     .limit("The timeline has \(IncidentTurn.entriesOfIncident) entries, and no room for more.")
                 )
             }
             try turn.saveFacts(of: incident)
+            // Whoever follows it looks for the entry.
+            turn.writer.note(.updated(incident.record))
             try turn.tellWebhooks(.noted, incident, entry, by: actor, note: text)
             return .success(entry)
         }
@@ -137,7 +153,7 @@ extension IncidentBook {
         ] {
             try checks.checkText(text, field: name, maximumBytes: 8192)
         }
-        let book = self
+        let (book, answering) = (self, IncidentAnswering())
         return try await environment.store.writing { writer throws(StoreError) in
             let reader = writer.unlocked
             guard let topic = try reader.records(book.topics, ids: [raised.topicID.text], where: .always).first,
@@ -160,7 +176,7 @@ extension IncidentBook {
                 return .failure(error)
             }
             let turn = try IncidentTurn(book, topic, by: caller, writer)
-            let actor = IncidentActor(caller.shownName, via: .api)
+            let actor = try book.actor(caller, answering, writer)
             let source = IncidentTurn.Source(of: TopicID(topic.id), by: actor)
             let outcome = try turn.take(raised.event, from: source, model)
             guard let id = outcome.incidentID, var incident = try turn.incident(id) else {
@@ -199,18 +215,23 @@ extension IncidentBook {
         }
     }
 
-    private func actor(
+    func actor(
         _ caller: Identity,
         _ answering: IncidentAnswering,
         _ writer: any StoreWriter
     ) throws(StoreError) -> IncidentActor {
-        var place = answering.place
-        if let id = place, let device = try writer.unlocked.devices(ids: [DeviceID(id)]).first,
+        var (place, via) = (answering.place, answering.via)
+        if place == nil, let id = answering.deviceID, let device = try writer.unlocked.devices(ids: [id]).first,
+            device.userID == caller.userID
+        {
+            place = device.name ?? device.platform.rawValue
+            if via == .api { via = .app }
+        } else if let id = place, let device = try writer.unlocked.devices(ids: [DeviceID(id)]).first,
             device.userID == caller.userID
         {
             place = device.name ?? device.platform.rawValue
         }
-        return IncidentActor(answering.name ?? caller.shownName, via: answering.via, on: place)
+        return IncidentActor(answering.name ?? caller.shownName, via: via, on: place)
     }
 
     private func check(_ answering: IncidentAnswering) throws(ServiceError) {
@@ -260,6 +281,41 @@ extension IncidentBook {
         }
     }
 
+    /// Entries of a timeline after a number, of an incident that the caller may hear of now.
+    package func entriesSeen(
+        of id: String,
+        after number: Int64,
+        limit: Int,
+        caller: Identity
+    ) async throws(ServiceError) -> [IncidentEntry] {
+        try await seen(id, caller) { reader throws(StoreError) in
+            try reader.incidentEntries(of: id, after: number, limit: limit)
+        }
+    }
+
+    /// The number of the last entry of an incident that the caller may hear of now.
+    package func lastEntry(of id: String, caller: Identity) async throws(ServiceError) -> Int64 {
+        try await seen(id, caller) { reader throws(StoreError) in try reader.incidentFacts(id)?.lastEntry ?? 0 }
+    }
+
+    private func seen<Value: Sendable>(
+        _ id: String,
+        _ caller: Identity,
+        _ body: @escaping @Sendable (any StoreReader) throws(StoreError) -> Value
+    ) async throws(ServiceError) -> Value {
+        guard let model, case .allow(let visible) = AccessPolicy.decision(.listen, on: model, for: caller) else {
+            throw .unauthorized
+        }
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) -> Value? in
+            guard let incident = try reader.records(model, ids: [id], where: visible).first, !incident.isDeleted else {
+                return nil
+            }
+            return try body(reader)
+        }
+        guard let found else { throw .unauthorized }
+        return found
+    }
+
     /// Messages of an incident after a number, as far as the caller may read them.
     package func messages(
         of incident: Record,
@@ -304,6 +360,11 @@ extension IncidentTurn {
         let open = try writer.openIncident(of: incident.facts.source, key: key)
         return open.map { $0 != incident.id } ?? false
     }
+}
+
+extension IncidentChange {
+    /// Whether who brings it about has read what it is about.
+    fileprivate var isReading: Bool { [.acknowledged, .joined, .resolved].contains(self) }
 }
 
 extension Identity {

@@ -36,7 +36,7 @@ extension IncidentBook {
         case .autoResolve: try turn.endUnlessHeardOf(timer, &incident)
         case .titleUpdate:
             guard incident.standing.state != .resolved else { break }
-            _ = turn.tell(.updated, .quiet, by: IncidentTurn.time, of: &incident)
+            _ = try turn.tell(.updated, .quiet, by: IncidentTurn.time, of: &incident)
             try turn.saveFacts(of: incident)
         default: break
         }

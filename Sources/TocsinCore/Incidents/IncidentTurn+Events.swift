@@ -210,7 +210,7 @@ extension IncidentTurn {
         opened.remember(standing)
         opened.memory.notifyResolved = source.rules.notifyResolved
         try writer.save(alerts.changed, of: id, source: source.id)
-        let message = tell(.opened, .loud, by: source.actor, of: &opened)
+        let message = try tell(.opened, .loud, by: source.actor, of: &opened)
         let words = IncidentWords.sentence(.opened, record, by: source.actor, at: now)
         let entry = try enter(.opened, words, by: source.actor, message.id, to: &opened)
         try setAutoResolve(of: &opened, source, event)
@@ -284,7 +284,7 @@ extension IncidentTurn {
             "lastEventAt": .text(now.iso8601), "alertCount": .int(counts.all), "firingCount": .int(counts.firing),
         ]
         if change == .resolved {
-            values["resolvedBy"] = .null
+            values["resolvedBy"] = IncidentCase.value(source.actor.via == .sender ? nil : source.actor.name)
             values["resolvedVia"] = .text(source.actor.via.rawValue)
         }
         return values
@@ -322,6 +322,7 @@ extension IncidentTurn {
         }
         incident.remember(standing)
         try saveFacts(of: incident)
+        if isNew { writer.note(.updated(incident.record)) }
         return isNew ? .late : nil
     }
 

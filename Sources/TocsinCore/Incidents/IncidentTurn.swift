@@ -13,6 +13,10 @@ final class IncidentTurn {
     private(set) var lastNumber: MessageNumber
     /// Messages of this turn by their dedupe keys.
     var madeByKey: [MessageKey: (id: MessageID, number: MessageNumber)] = [:]
+    /// A message that somebody publishes: it is told in place of the server's own.
+    var published: RecordInput?
+    /// What became of it.
+    private(set) var told: MessageID?
 
     /// So many incidents of a topic may be open.
     static let openOfTopic = 10_000
@@ -44,13 +48,20 @@ final class IncidentTurn {
     }
 
     /// Makes the messages; to be called last.
-    func end() throws(StoreError) {
-        guard !drafts.isEmpty else { return }
+    @discardableResult
+    func end() throws(StoreError) -> [Record] {
+        guard !drafts.isEmpty else { return [] }
         let outcomes = try MessageDraft.perform(drafts, writer)
         try writer.awaitAnswers()
-        for case .failure(let error) in outcomes() {
-            throw .mismatch(reason: "A message of an incident could not be made: \(error)")
+        var made: [Record] = []
+        for outcome in outcomes() {
+            switch outcome {
+            case .success(let message): made.append(message)
+            case .failure(let error):
+                throw .mismatch(reason: "A message of an incident could not be made: \(error)")
+            }
         }
+        return made
     }
 
     /// The incident with this id, locked.
@@ -176,17 +187,18 @@ extension IncidentTurn {
             .reminded:
             break
         case .updated:
-            guard change.isTold else { return nil }
+            guard change.isTold || published != nil else { return nil }
             let last = incident.memory.toldAt ?? Timestamp(milliseconds: 0)
             let next = last.adding(seconds: Self.tellingSeconds)
-            guard next <= now else {
+            // What somebody publishes is told at once.
+            guard next <= now || published != nil else {
                 let timer = timer(.titleUpdate, of: &incident, dueAt: next)
                 try writer.setUnlessThere(timer)
                 return nil
             }
         case .joined, .noted, .senderResolved, .flapping, .late: return nil
         }
-        return tell(
+        return try tell(
             change.change,
             change.change == .updated ? .quiet : change.loudness,
             by: change.actor,
@@ -200,7 +212,7 @@ extension IncidentTurn {
         _ loudness: Integration.Loudness,
         by actor: IncidentActor,
         of incident: inout IncidentCase
-    ) -> (id: MessageID, number: MessageNumber) {
+    ) throws(StoreError) -> (id: MessageID, number: MessageNumber) {
         let record = incident.record
         let priority = record["priority"].int ?? 4
         let state = record["state"].text.flatMap(IncidentState.init) ?? .open
@@ -210,22 +222,50 @@ extension IncidentTurn {
             ("incidentState", JSONMapText.text(state.rawValue)),
             ("incidentChange", JSONMapText.text(change.rawValue)),
             ("incidentPriority", JSONMapText.text(String(priority))),
+            ("openIncidents", JSONMapText.text(String(try openCount(with: incident.id, state)))),
         ]
         var input: RecordInput = [
             "topicId": .text(topic.id), "type": .int(0), "title": record["title"],
             "body": .text(IncidentWords.body(change, record, by: actor, at: now)),
-            "priority": .int(loudness == .loud ? priority : min(priority, Self.quietPriority)),
-            "data": .text(JSONObjectText.merged(JSONMapText.object(facts), record["data"].text ?? "{}")),
         ]
         if let url = record["url"].text { input["url"] = .text(url) }
+        let given = published
+        published = nil
+        // What somebody publishes says itself what people read.
+        if let given { input = given }
+        input["priority"] = .int(loudness == .loud ? priority : min(priority, Self.quietPriority))
+        input["data"] = .text(JSONObjectText.merged(JSONMapText.object(facts), record["data"].text ?? "{}"))
         switch state {
+        case _ where input["category"]?.text != nil: break
         case .open: input["category"] = .text("INCIDENT")
         case .acknowledged, .snoozed: input["category"] = .text("INCIDENT_ACKNOWLEDGED")
         case .resolved: break
         }
         incident.memory.toldAt = now
-        return add(input, about: (incident.id, change), isPushed: loudness != .none)
+        let message = add(input, about: (incident.id, change), isPushed: loudness != .none)
+        if given != nil { told = message.id }
+        return message
     }
+
+    /// How many incidents of the topic are open after a change of this one, up to a hundred.
+    private func openCount(with id: String, _ state: IncidentState) throws(StoreError) -> Int {
+        let others = try writer.openIncidents(in: TopicID(topic.id), besides: id, atMost: Self.countedIncidents)
+        return min(Self.countedIncidents, others + (state == .resolved ? 0 : 1))
+    }
+
+    /// The message that somebody publishes, where its event has changed nothing that is told.
+    func tellRest(of outcome: EventOutcome, by actor: IncidentActor) throws(StoreError) {
+        guard let input = published else { return }
+        if let id = outcome.incidentID, var incident = try self.incident(id) {
+            _ = try tell(.updated, .quiet, by: actor, of: &incident)
+        } else {
+            published = nil
+            told = add(input).id
+        }
+    }
+
+    /// Pushes count no further.
+    private static let countedIncidents = 100
 
     /// Shown without a sound.
     private static let quietPriority: Int64 = 2

@@ -8,6 +8,8 @@ package protocol IncidentReading {
     func openIncidents(of source: String, alerts fingerprints: [String]) throws(StoreError) -> [String: String]
     /// Whether a topic has so many incidents that are not resolved.
     func hasOpenIncidents(_ count: Int, in topic: TopicID) throws(StoreError) -> Bool
+    /// How many other incidents of a topic are not resolved, at most so many.
+    func openIncidents(in topic: TopicID, besides id: String, atMost count: Int) throws(StoreError) -> Int
     /// What the server knows of an incident.
     func incidentFacts(_ id: String) throws(StoreError) -> IncidentFacts?
     /// Those of these alerts that an incident has.

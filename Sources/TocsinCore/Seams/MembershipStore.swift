@@ -18,6 +18,9 @@ package protocol MembershipWriting {
     func removeMembership(of user: UserID, in topic: TopicID, reason: DeliveryReason) throws(StoreError)
     /// Marks a topic as read up to a number, at most its last; never goes back.
     func markRead(_ topic: TopicID, upTo number: MessageNumber, by user: UserID, now: Timestamp) throws(StoreError)
+    /// Takes a mark that a person has in a topic on over messages of an incident, as far as no
+    /// other message comes between.
+    func markRead(incident: String, in topic: TopicID, by user: UserID, now: Timestamp) throws(StoreError)
     /// Marks all topics of which a person is a member as read.
     func markAllRead(by user: UserID, now: Timestamp) throws(StoreError)
 }

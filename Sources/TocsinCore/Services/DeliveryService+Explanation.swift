@@ -57,6 +57,13 @@ extension DeliveryService {
             now: environment.time.now(),
             forecast: forecast
         )
+        if !isStranger, let id = record["incidentId"].text {
+            let reached = try reader.devicesReached(byIncident: id, among: devices.map(\.id))
+            facts.incident = DeliveryFacts.Incident(
+                answeredNumber: try reader.answeredNumbers(of: [id])[id] ?? 0,
+                hasReached: !reached.isEmpty
+            )
+        }
         if let topic, !isStranger { facts.mayReceive = try mayReceive(userID, record, topic, reader) }
         return facts
     }

@@ -5,7 +5,7 @@ package enum Job: String, MetricLabel {
     /// The label's name.
     package static let labelName = "task"
 
-    case timers
+    case timers, heartbeat
     case tokenUses = "token_uses"
     case refusedTokens = "refused_tokens"
     case integrationNotes = "integration_notes"

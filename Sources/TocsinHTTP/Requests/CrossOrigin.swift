@@ -14,7 +14,7 @@ package struct CrossOriginSettings: Sendable, Hashable {
     package var requestFields = [
         "authorization", "content-type", "accept", "x-api-key", "last-event-id", "apollo-require-preflight",
         "x-apollo-operation-name", "graphql-require-preflight", "x-amz-user-agent", "x-amz-date",
-        "x-amz-security-token",
+        "x-amz-security-token", "x-device-id",
     ]
     /// The response fields a page may read beyond the plain ones.
     package var responseFields = ["retry-after", "www-authenticate", "x-request-id"]

@@ -202,7 +202,11 @@ package final class IncomingRequest: Sendable {
 
     /// Where it came from, for what is noted of changes.
     package var source: RequestSource {
-        RequestSource(remoteAddress: head.credentials.remoteAddress, id: id)
+        var source = RequestSource(remoteAddress: head.credentials.remoteAddress, id: id)
+        source.isOfBrowserSession = head.ownCredentials.cookie != nil
+        source.userAgent = fields.single(.userAgent)
+        source.deviceID = fields.single(.deviceID)
+        return source
     }
 
     /// Whether the method promises to change nothing.
@@ -235,7 +239,7 @@ struct KnownFields: Sendable {
     enum Name: Int {
         case host, accept, expect, origin, upgrade, apiKey, connection, contentType, authorization, contentLength
         case contentEncoding, transferEncoding, forwarded, forwardedFor
-        case cookie, fetchSite, console, requestID
+        case cookie, fetchSite, console, requestID, userAgent, deviceID
 
         /// The field's name as it is written, in lower case.
         private var text: StaticString {
@@ -258,6 +262,8 @@ struct KnownFields: Sendable {
             case .fetchSite: "sec-fetch-site"
             case .console: "x-tocsin-console"
             case .requestID: RequestID.header
+            case .userAgent: "user-agent"
+            case .deviceID: "x-device-id"
             }
         }
 
@@ -274,6 +280,8 @@ struct KnownFields: Sendable {
             case (9, UInt8(ascii: "x")): candidate = .apiKey
             case (9, UInt8(ascii: "f")): candidate = .forwarded
             case (10, UInt8(ascii: "c")): candidate = .connection
+            case (10, UInt8(ascii: "u")): candidate = .userAgent
+            case (11, UInt8(ascii: "x")): candidate = .deviceID
             case (12, UInt8(ascii: "c")): candidate = .contentType
             case (12, UInt8(ascii: "x")): candidate = .requestID
             case (13, UInt8(ascii: "a")): candidate = .authorization

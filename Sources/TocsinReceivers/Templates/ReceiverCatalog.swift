@@ -40,8 +40,16 @@ package final class ReceiverCatalog: Sendable {
     /// The receiver of an integration: its own template, or else the one that it names.
     ///
     /// Throws what is wrong with either, and what to write instead.
-    package func receiver(named name: String?, template: String?) throws(TemplateProblem) -> TemplateReceiver {
-        if let template { return TemplateReceiver(try self.template(of: template)) }
+    ///
+    /// - Parameter isKept: Whether a template that was compiled is kept for the next time.
+    package func receiver(
+        named name: String?,
+        template: String?,
+        isKept: Bool = true
+    ) throws(TemplateProblem) -> TemplateReceiver {
+        if let template {
+            return TemplateReceiver(try isKept ? self.template(of: template) : compile(template))
+        }
         guard let name else {
             throw TemplateProblem("the kind TEMPLATE needs \"receiver\", the name of one that ships, or \"template\"")
         }

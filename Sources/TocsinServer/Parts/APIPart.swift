@@ -45,6 +45,7 @@ struct APIPart: Sendable {
             sessions: signIn.sessions,
             integrations: integrations,
             integrationAddresses: IntegrationAddresses(base: process.settings.server.sendersBase),
+            previews: ReceiverPreviews(catalog: store.receivers, time: process.time),
             report: report.callAsFunction
         )
         feed = LiveFeed(

@@ -71,6 +71,14 @@ enum SettingRules {
         return nil
     }
 
+    static func heartbeatURLProblem(_ text: String) -> SettingProblem? {
+        let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && text.utf8.count <= 2048
+        guard text.hasPrefix("https://") || text.hasPrefix("http://"), hasHost(text), isPlain else {
+            return "write an address to fetch, such as https://watch.example.com/ping/KEY"
+        }
+        return nil
+    }
+
     static func appleIDProblem(_ text: String) -> SettingProblem? {
         let isPlain = text.utf8.allSatisfy { (0x21...0x7E).contains($0) } && text.utf8.count <= 64
         return isPlain ? nil : "write the 10 letters and digits that Apple shows"

@@ -96,6 +96,8 @@ package struct Settings: Sendable, Hashable {
         package var publicName: String?
         /// Where browsers find the server: scheme, host and port; nil: on this machine alone.
         package var publicURL: String?
+        /// What is fetched each minute while all is well; nil: nothing.
+        package var heartbeatURL: String?
         /// What wakes the other nodes of a PostgreSQL database.
         package var doorbell = DoorbellAddress.database
         /// A file with the model schema; nil: the one that ships.

@@ -16,6 +16,10 @@ private enum SQL {
     static let openCount = """
         SELECT count(*) FROM (SELECT 1 FROM incidents WHERE topic_id = $1 AND resolved_ms IS NULL LIMIT $2) AS part
         """
+    static let otherCount = """
+        SELECT count(*) FROM (SELECT 1 FROM incidents WHERE topic_id = $1 AND resolved_ms IS NULL AND id <> $2
+            LIMIT $3) AS part
+        """
     static let facts = "SELECT source, generation, last_entry, answered_number, standing FROM incidents WHERE id = $1"
     static let alertColumns = "fingerprint, title, labels, url, starts_at, ends_at, resolved_ms"
     static func alerts(_ fingerprints: BoundList) -> String {
@@ -117,6 +121,11 @@ extension SQLReading {
 
     func hasOpenIncidents(_ count: Int, in topic: TopicID) throws(StoreError) -> Bool {
         try connection.first(SQL.openCount, [.text(topic.text), .int(Int64(count))]) { $0.int(0) } == Int64(count)
+    }
+
+    func openIncidents(in topic: TopicID, besides id: String, atMost count: Int) throws(StoreError) -> Int {
+        let bindings: [SQLValue] = [.text(topic.text), .text(id), .int(Int64(count))]
+        return Int(try connection.first(SQL.otherCount, bindings) { $0.int(0) } ?? 0)
     }
 
     func incidentFacts(_ id: String) throws(StoreError) -> IncidentFacts? {

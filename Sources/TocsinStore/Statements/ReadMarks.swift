@@ -26,6 +26,15 @@ private enum SQL {
         SELECT $1, t.id, CASE WHEN t.last_number < $3 THEN t.last_number ELSE $3 END, $4 FROM topics AS t
         WHERE t.id = $2 \(onConflict)
         """
+    /// The first message after the mark that is not the incident's ends the way.
+    static let markIncident = """
+        UPDATE topic_reads SET read_at = $4, number = coalesce(
+            (SELECT m.number - 1 FROM messages AS m WHERE m.topic_id = $2 AND m.number > topic_reads.number
+                AND (m.incident_id IS NULL OR m.incident_id <> $3) AND coalesce(m.deleted, 0) = 0
+                ORDER BY m.number LIMIT 1),
+            (SELECT t.last_number FROM topics AS t WHERE t.id = $2), number)
+        WHERE user_id = $1 AND topic_id = $2
+        """
     static let markAll = """
         INSERT INTO topic_reads (user_id, topic_id, number, read_at)
         SELECT m.user_id, t.id, t.last_number, $2 FROM memberships AS m JOIN topics AS t ON t.id = m.topic_id
@@ -74,6 +83,18 @@ extension SQLWriter {
         now: Timestamp
     ) throws(StoreError) {
         try connection.run(SQL.mark, [.text(user.text), .text(topic.text), .int(number), SQLValue(now)])
+    }
+
+    func markRead(
+        incident: String,
+        in topic: TopicID,
+        by user: UserID,
+        now: Timestamp
+    ) throws(StoreError) {
+        try connection.run(
+            SQL.markIncident,
+            [.text(user.text), .text(topic.text), .text(incident), SQLValue(now)]
+        )
     }
 
     func markAllRead(by user: UserID, now: Timestamp) throws(StoreError) {

@@ -49,6 +49,8 @@ struct IncidentCommandTests {
             #expect(shown.output.contains("Acknowledged by ada (laptop): on my way"))
             let whole = try JSONParser.parse(try await run("incident", "alerts#1", "--json").output)
             #expect(whole["timeline"]?.arrayValue?.count == 5 && whole["key"] == "db-1", "\(whole)")
+            let ways = whole["timeline"]?.arrayValue?.compactMap { $0["via"]?.stringValue }
+            #expect(ways == ["SENDER", "CLI", "CLI", "CLI", "CLI"], "\(whole)")
             let byID = try await run("incident", whole["id"]?.stringValue ?? "")
             #expect(byID.output == shown.output)
         }

@@ -10,6 +10,7 @@ struct SchemaWalk {
         var token: String
         var user: String
         var pushToken: String
+        var incident: String
     }
 
     /// A root field.
@@ -124,11 +125,13 @@ struct SchemaWalk {
     private func id(_ name: String, of field: String, _ aim: Aim) -> String? {
         switch name {
         case "topicId": return "\"\(aim.topic)\""
+        case "incidentId": return "\"\(aim.incident)\""
         case "messageId": return "\"\(aim.message)\""
         case "userId", "user": return field == "sendPush" && name == "user" ? nil : "\"\(aim.user)\""
         case "token": return "\"\(aim.pushToken)\""
         case "id":
             if field == "createTopic" || field == "createMessage" || field == "createScheduledMessage" { return nil }
+            if field.contains("Incident") { return "\"\(aim.incident)\"" }
             if field.contains("Schedule") { return "\"\(aim.schedule)\"" }
             if field.contains("Token") { return "\"\(aim.token)\"" }
             return field.contains("Topic") && !field.contains("Message") ? "\"\(aim.topic)\"" : "\"\(aim.message)\""

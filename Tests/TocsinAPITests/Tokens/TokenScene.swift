@@ -49,7 +49,11 @@ struct TokenScene {
                 ),
                 token: try #require(token["data"]?["createToken"]?["token"]?["id"]?.stringValue, "\(token)"),
                 user: account.id.text,
-                pushToken: phone
+                pushToken: phone,
+                incident: try await id(
+                    "mutation { raiseIncident(input: { topicId: \"\(topic)\", title: \"secret-title\" }) { id } }",
+                    "raiseIncident"
+                )
             )
         }
         own = try await aim("own", "ab")
@@ -60,7 +64,8 @@ struct TokenScene {
             schedule: "01900000-0000-7000-8000-000000000003",
             token: "01900000-0000-7000-8000-000000000004",
             user: "01900000-0000-7000-8000-000000000005",
-            pushToken: String(repeating: "ef", count: 32)
+            pushToken: String(repeating: "ef", count: 32),
+            incident: "01900000-0000-7000-8000-000000000006"
         )
     }
 
