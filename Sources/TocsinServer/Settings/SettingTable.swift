@@ -80,12 +80,12 @@ package enum SettingTable {
             "The address by which browsers find the server, such as https://push.example.com; without it they sign in on this machine alone.",
             check: SettingRules.publicURLProblem
         ),
-        .optional(
+        .secret(
             "heartbeat-url",
             \.server.heartbeatURL,
             "An address that is fetched each minute while the database takes writes, timers are on time and no provider is paused, such as a ping address of a monitor elsewhere.",
             check: SettingRules.heartbeatURLProblem
-        ).secret(),
+        ),
         .optional("schema", \.server.schemaPath, "A file with the model schema; the one that ships unless set."),
         .flag(
             "persisted-queries",

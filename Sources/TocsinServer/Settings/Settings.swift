@@ -97,7 +97,7 @@ package struct Settings: Sendable, Hashable {
         /// Where browsers find the server: scheme, host and port; nil: on this machine alone.
         package var publicURL: String?
         /// What is fetched each minute while all is well; nil: nothing.
-        package var heartbeatURL: String?
+        package var heartbeatURL: Secret?
         /// What wakes the other nodes of a PostgreSQL database.
         package var doorbell = DoorbellAddress.database
         /// A file with the model schema; nil: the one that ships.

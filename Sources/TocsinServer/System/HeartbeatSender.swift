@@ -25,7 +25,7 @@ final class HeartbeatSender: MetricSource {
     private let last = Mutex<Outcome?>(nil)
 
     init(_ process: ProcessPart, store: StorePart, push: PushPart) {
-        url = process.settings.server.heartbeatURL
+        url = process.settings.server.heartbeatURL?.contents
         (self.store, outbox, http) = (store.store, push.outbox, process.http)
         (time, logger) = (process.time, process.log.logger(.jobs))
     }
