@@ -179,6 +179,9 @@ export async function open({ id, go, topics }) {
     dispatchEvent(new CustomEvent("tocsin-state", { detail: state }));
     if (state === "live") void refresh();
   }
+  // Who comes back to the page sees what came meanwhile.
+  const back = () => document.visibilityState === "visible" && scrollY < 200 && showFresh();
+  document.addEventListener("visibilitychange", back, { signal: ended.signal });
   await stand();
   drawNow();
   // A list without an answer goes on where it ends; any other is read again when the line is live.

@@ -18,6 +18,8 @@ export class SharedSocket {
   #channel = new BroadcastChannel(NAME);
   #address;
   #timer;
+  /** The tab that answers; two may, for a moment, while one takes over. */
+  #hub = null;
 
   constructor(address) {
     this.#address = address;
@@ -44,17 +46,19 @@ export class SharedSocket {
   }
 
   #say(kind, more) {
-    this.#channel.postMessage({ from: this.#id, kind, address: this.#address, ...more });
+    this.#channel.postMessage({ from: this.#id, hub: this.#hub, kind, address: this.#address, ...more });
   }
 
-  #hear({ to, kind, message, code, reason }) {
+  #hear({ to, hub, kind, message, code, reason }) {
     if (kind === "begun" && this.readyState === 0) return this.#say("open");
-    if (kind === "begun") return this.#lost(1000, "Another tab has the socket now.");
-    if (to !== this.#id) return;
+    const isOther = this.#hub !== null && hub !== this.#hub;
+    if (kind === "begun" || (to === this.#id && kind === "opened" && isOther)) return this.#lost(1000, "Another tab has the socket now.");
+    if (to !== this.#id || isOther) return;
     clearTimeout(this.#timer);
     if (kind === "closed") return this.#lost(code, reason);
     if (kind === "heard") return this.onmessage?.({ data: JSON.stringify(message) });
     if (this.readyState !== 0) return;
+    this.#hub = hub;
     this.readyState = 1;
     this.onopen?.();
   }
@@ -90,12 +94,13 @@ function lead(steal = false) {
 /** The side of the tab that has the socket. */
 function makeHub() {
   const channel = new BroadcastChannel(NAME);
+  const hub = Math.random().toString(36).slice(2);
   /** Each socket of a tab: the ids of what it has subscribed to, and when it was heard of. */
   const members = new Map();
   let socket = null;
   let acknowledged = null;
   let pings = [];
-  const say = (to, kind, more) => channel.postMessage({ to, kind, ...more });
+  const say = (to, kind, more) => channel.postMessage({ to, hub, kind, ...more });
   const send = (message) => socket?.readyState === 1 && socket.send(JSON.stringify(message));
 
   function connect(address, message) {
@@ -148,8 +153,8 @@ function makeHub() {
     if (members.size === 0) reset();
   }
 
-  channel.onmessage = ({ data: { from, kind, message, address } }) => {
-    if (!from) return;
+  channel.onmessage = ({ data: { from, hub: asked, kind, message, address } }) => {
+    if (!from || (kind !== "open" && asked !== hub)) return;
     const now = Date.now();
     if (kind === "open") {
       members.set(from, { ids: new Set(), at: now });
@@ -166,9 +171,10 @@ function makeHub() {
       leave(other);
     }
   };
-  channel.postMessage({ kind: "begun" });
+  channel.postMessage({ hub, kind: "begun" });
   return {
     close() {
+      for (const member of members.keys()) say(member, "closed", { code: 1000, reason: "Another tab has the socket now." });
       channel.close();
       reset();
     },

@@ -90,7 +90,7 @@ def told(server, error):
     traceback.print_exception(error)
     if Walk.last:
         try:
-            print("The page shows:", Walk.last.page.locator("body").aria_snapshot(timeout=5_000)[:6000], sep="\n")
+            print("The page shows:", Walk.last.page.locator("body").aria_snapshot(timeout=5_000)[:3000], sep="\n")
         except Exception as blind:  # pylint: disable=broad-except
             print(f"The page shows nothing any more: {str(blind)[:300]}")
         print("The page complained of:", Walk.last.complaints[-5:], "at", Walk.last.page.url)

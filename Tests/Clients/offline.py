@@ -133,6 +133,8 @@ def walk(server, context, checks, kills):
     server.publish(token, topic, "after the first tab")
     for each in tabs:
         expect(each.page.get_by_role("article").first).to_contain_text("after the first tab", timeout=60_000)
+    while sockets(tabs) == 0:
+        tabs[0].page.wait_for_timeout(50)
     here.same("two tabs have one socket", sockets(tabs), 1)
     tabs.append(tab(here, f"/topics/{topic}", "alerts"))
     through_kills(server, context, checks, tabs, token, topic, kills)
@@ -177,6 +179,11 @@ def through_kills(server, context, checks, tabs, token, topic, kills):
     numbers = [each["number"] for each in listed(server, token, topic)]
     ends = []
     for each in tabs:
+        # Who fails is the page that is told of.
+        Walk.last = each
+        each.page.bring_to_front()
+        state = "[scrollY, document.visibilityState, document.querySelector('.new')?.innerText, document.getElementById('notes').innerText]"
+        print(f"      a tab before the last message is seen: {each.page.evaluate(state)}", flush=True)
         until(each.page, "(last) => document.querySelector('main article .meta > span')?.textContent === `#${last}`", numbers[0])
         seen = each.page.evaluate(NUMBERS)
         ends.append("as the server" if len(seen) >= 50 and seen == numbers[: len(seen)] else seen)
