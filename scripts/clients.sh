@@ -91,7 +91,7 @@ else
     leave_out "The sign-in providers could not be installed; python3 with venv and pip is needed. They are left out."
 fi
 if command -v node >/dev/null || { install_packages nodejs && command -v node >/dev/null; }; then
-    drive "Running what tocsin.js does without a server in node" 60 node --test Tests/Clients/bridge.test.js Tests/Clients/feed.test.js Tests/Clients/webpush.test.js
+    drive "Running what tocsin.js does without a server in node" 60 node --test Tests/Clients/bridge.test.js Tests/Clients/feed.test.js Tests/Clients/webpush.test.js Tests/Clients/zabbix.test.js
 else
     leave_out "Node could not be installed; the helpers for web views are run in Chromium alone."
 fi

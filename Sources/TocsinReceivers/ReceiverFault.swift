@@ -10,7 +10,9 @@ package enum ReceiverFault: Sendable, Equatable {
     case tooLarge(code: Int? = nil)
     /// The integration's rate is used up.
     case rateLimited(retryAfterSeconds: Int)
-    /// Nothing can be stored now, or the address is locked out for a time.
+    /// The key is wrong, and so were too many before it from this address.
+    case lockedOut(retryAfterSeconds: Int)
+    /// Nothing can be stored now.
     case unavailable(retryAfterSeconds: Int)
     /// Another method is meant; the receiver's `methods` stand in `Allow`.
     case methodNotAllowed

@@ -96,7 +96,7 @@ struct Declarations {
         }
         if let conflict = schema.incidentConflict {
             logger.notice(
-                "incidents are left out, for the model file needs one of their names; events make plain messages",
+                "incidents, integrations and monitors are left out, for the model file needs one of their names",
                 metadata: ["event": "incidents_left_out", "reason": "\(conflict)"]
             )
         }

@@ -99,6 +99,31 @@ struct IncidentTests {
         (incident["timeline"]?["items"]?.arrayValue ?? []).compactMap { $0["change"]?.stringValue }
     }
 
+    @Test("a long list of levels is taken in several transactions, and its repeat changes nothing")
+    func longList() async throws {
+        let scene = try await Scene()
+        let levels = (0..<100).map { Self.trigger("host-\($0)", "down") }
+        let intake = scene.api.services.incidents
+        let before = scene.api.store.statistics.commits
+        let opened = try await intake.take(levels, from: scene.integration)
+        #expect(scene.api.store.statistics.commits - before >= 4)
+        #expect(opened.map(\.key) == levels.map(\.key) && opened.allSatisfy { $0.change == .opened })
+        let messages = try await scene.messages()
+        #expect(messages.count == 100)
+        let again = try await intake.take(levels, from: scene.integration)
+        #expect(again.map(\.incidentID) == opened.map(\.incidentID) && again.allSatisfy { $0.change == nil })
+        #expect(try await scene.messages() == messages)
+    }
+
+    @Test("a long list in which a repeat would double something is taken as a whole")
+    func longListOfMessages() async throws {
+        let scene = try await Scene()
+        let before = scene.api.store.statistics.commits
+        let events = (0..<100).map { SenderEvent(.log, key: nil, title: "line \($0)", body: "") }
+        _ = try await scene.api.services.incidents.take(events, from: scene.integration)
+        #expect(scene.api.store.statistics.commits - before == 1)
+    }
+
     @Test("a trigger opens an incident with its message, repeats count, and the end is told quietly")
     func life() async throws {
         let scene = try await Scene()

@@ -1,6 +1,7 @@
-/// Takes what senders say: what an event caused is durable, as a whole, when this answers.
+/// Takes what senders say: all that the events caused is durable when this answers.
 package protocol EventIntake: Sendable {
-    /// Takes the events of one request in their order, in one transaction.
+    /// Takes the events of one request in their order: in one transaction, or where a repeat of them
+    /// changes nothing, in several.
     func take(_ events: [SenderEvent], from integration: Integration) async throws(ServiceError) -> [EventOutcome]
 }
 

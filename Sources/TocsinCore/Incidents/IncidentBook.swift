@@ -33,19 +33,50 @@ package struct IncidentBook: EventIntake {
         )
     }
 
-    /// Takes the events of one request in their order, in one transaction.
+    /// Takes the events of one request in their order, in one transaction; many events in several,
+    /// with others' writes between, where a repeat of all changes nothing.
     package func take(
         _ events: [SenderEvent],
         from integration: Integration
     ) async throws(ServiceError) -> [EventOutcome] {
         let events = events.map { Self.cleaned($0) }
+        guard events.count > Self.eventsAtOnce, events.allSatisfy({ isLevel($0, of: integration) }) else {
+            return try await take(events[...], of: events, from: integration)
+        }
+        // Those that were taken before a failure stay: the sender sends all again.
+        var outcomes: [EventOutcome] = []
+        for first in stride(from: 0, to: events.count, by: Self.eventsAtOnce) {
+            let end = min(first + Self.eventsAtOnce, events.count)
+            outcomes += try await take(events[first..<end], of: first == 0 ? events : [], from: integration)
+        }
+        return outcomes
+    }
+
+    /// So many events hold the writer at once.
+    static let eventsAtOnce = 25
+
+    /// Whether an event says how things are, so that it may be said again.
+    private func isLevel(_ event: SenderEvent, of integration: Integration) -> Bool {
+        guard model != nil, integration.grouping != .none, event.key != nil else { return false }
+        switch event.action {
+        case .trigger, .acknowledge, .resolve, .ping, .ignore: return true
+        case .log: return false
+        }
+    }
+
+    /// Takes some events in one transaction; `counted` are those whose texts are counted with it.
+    private func take(
+        _ events: ArraySlice<SenderEvent>,
+        of counted: [SenderEvent],
+        from integration: Integration
+    ) async throws(ServiceError) -> [EventOutcome] {
         let book = self
         return try await environment.store.writing { writer throws(StoreError) in
             guard let (topic, author) = try book.publisher(integration, writer.unlocked) else {
                 return .failure(.unauthorized)
             }
             do throws(ServiceError) {
-                try book.takeStorage(for: events, in: topic, by: author)
+                try book.takeStorage(for: counted, in: topic, by: author)
             } catch {
                 return .failure(error)
             }

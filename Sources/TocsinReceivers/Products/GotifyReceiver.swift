@@ -76,6 +76,13 @@ package struct GotifyReceiver: Receiver {
         case .tooLarge: Self.error(413, "Request Entity Too Large", "the message is larger than this server takes")
         case .rateLimited(let seconds):
             Self.error(429, "Too Many Requests", "send it again later", NativeAnswers.headers(retryAfter: seconds))
+        case .lockedOut(let seconds):
+            Self.error(
+                429,
+                "Too Many Requests",
+                NativeAnswers.wrongKeys(seconds),
+                NativeAnswers.headers(retryAfter: seconds)
+            )
         case .unavailable(let seconds):
             Self.error(503, "Service Unavailable", "send it again later", NativeAnswers.headers(retryAfter: seconds))
         case .methodNotAllowed:

@@ -56,6 +56,8 @@ package struct PagerDutyReceiver: Receiver {
                 "Requests for this service are arriving too quickly.",
                 retryAfter: seconds
             )
+        case .lockedOut(let seconds):
+            Self.fault(429, "throttle exceeded", NativeAnswers.wrongKeys(seconds), retryAfter: seconds)
         case .unavailable(let seconds):
             Self.fault(503, "unavailable", "The event could not be stored. Send it again.", retryAfter: seconds)
         case .methodNotAllowed:

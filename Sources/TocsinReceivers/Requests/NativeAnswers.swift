@@ -4,7 +4,9 @@ import TocsinCore
 /// The answers of `/in/…`.
 enum NativeAnswers {
     /// `{"error": {"code", "message"}}`.
-    static func fault(_ fault: ReceiverFault, methods: [String]) -> ReceiverAnswer {
+    ///
+    /// - Parameter lockedOut: The status for addresses that are locked out.
+    static func fault(_ fault: ReceiverFault, methods: [String], lockedOut: Int = 429) -> ReceiverAnswer {
         switch fault {
         case .unauthenticated:
             error(
@@ -18,12 +20,20 @@ enum NativeAnswers {
         case .tooLarge: error(413, "LIMIT", "The body is longer than this server takes.")
         case .rateLimited(let seconds):
             error(429, "LIMIT", "The integration's rate is used up. Try again in \(seconds) s.", retryAfter: seconds)
+        case .lockedOut(let seconds):
+            error(lockedOut, "LIMIT", wrongKeys(seconds), retryAfter: seconds)
         case .unavailable(let seconds):
             error(503, "UNAVAILABLE", "Nothing can be stored now. Try again in \(seconds) s.", retryAfter: seconds)
         case .methodNotAllowed:
             error(405, "BAD_USER_INPUT", "The path takes \(methods.joined(separator: ", ")).", allow: methods)
         case .notFound: error(404, "NOT_FOUND", "Nothing has this path.")
         }
+    }
+
+    /// What an address that is locked out is told, in any shape.
+    static func wrongKeys(_ seconds: Int) -> String {
+        "The key is missing, unknown or ended, and so were too many before it from this address. "
+            + "The next wrong one is looked at in \(seconds) s; good keys are taken meanwhile."
     }
 
     /// What became of an event: of an incident, or of a plain message.

@@ -93,6 +93,8 @@ package struct PingRequest: Sendable, Equatable {
         case .tooLarge: plain(413, "too large", form)
         case .methodNotAllowed: plain(405, "method not allowed", form, NativeAnswers.headers(allow: methods))
         case .rateLimited(let seconds): plain(429, "too many pings", form, NativeAnswers.headers(retryAfter: seconds))
+        case .lockedOut(let seconds):
+            plain(429, NativeAnswers.wrongKeys(seconds), form, NativeAnswers.headers(retryAfter: seconds))
         case .unavailable(let seconds): plain(503, "unavailable", form, NativeAnswers.headers(retryAfter: seconds))
         }
     }

@@ -44,17 +44,16 @@ struct ActionPages: Sendable {
 
     private func respond(to request: IncomingRequest) async -> OutgoingResponse {
         let (address, now) = (request.clientAddress, time.now())
-        if let seconds = guesses.wait(of: address, now: now) {
-            let text = "<p>Too many links that mean nothing came from your address. Try again in a minute.</p>"
-            return Self.page(.tooManyRequests, "Not now", text, [("retry-after", "\(seconds)")])
-        }
         guard [.get, .head, .post].contains(request.method) else {
             let text = "<p>Links are opened, and their button is pressed.</p>"
             return Self.page(.methodNotAllowed, "Not so", text, [("allow", "GET, HEAD, POST")])
         }
         let token = String(request.path.dropFirst(IncidentLinks.path.count))
         guard let link = IncidentLink(token: token, sealer) else {
-            guesses.note(address, now: now)
+            if let seconds = guesses.note(address, now: now) {
+                let text = "<p>Too many links that mean nothing came from your address. Try again in a minute.</p>"
+                return Self.page(.tooManyRequests, "Not now", text, [("retry-after", "\(seconds)")])
+            }
             return Self.page(.notFound, "No such link", "<p>This link means nothing here. Was it cut?</p>")
         }
         do throws(ServiceError) {

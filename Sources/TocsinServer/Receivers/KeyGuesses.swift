@@ -4,7 +4,8 @@ import TocsinCore
 
 /// How many wrong keys an address may send: some at once, then one a minute.
 ///
-/// Meanwhile it alone is refused, whatever it sends.
+/// Only what is wrong is counted and refused: behind one address, that of a proxy or an office,
+/// are senders whose keys are good.
 final class KeyGuesses: Sendable {
     private struct Guesses {
         var count: Double
@@ -19,28 +20,23 @@ final class KeyGuesses: Sendable {
 
     private let guesses = Mutex<[IPAddress: Guesses]>([:])
 
-    /// How long an address has to wait; nil: it may go on.
-    func wait(of address: IPAddress?, now: Timestamp) -> Int? {
+    /// Notes a wrong key; an IPv6 network of 64 bits counts as one address.
+    ///
+    /// Answers how long the address has to wait, where it has sent too many; nil: it has not.
+    func note(_ address: IPAddress?, now: Timestamp) -> Int? {
         guard let address = address?.client else { return nil }
         return guesses.withLock { guesses in
-            guard let known = guesses[address] else { return nil }
-            let count = Self.count(known, now)
-            guard count > Self.maximumCount - 1 else { return nil }
-            return max(1, Int(((count - Self.maximumCount + 1) / Self.perSecond).rounded(.up)))
-        }
-    }
-
-    /// Notes a wrong key; an IPv6 network of 64 bits counts as one address.
-    func note(_ address: IPAddress?, now: Timestamp) {
-        guard let address = address?.client else { return }
-        guesses.withLock { guesses in
             if guesses.count >= Self.maximumAddresses, guesses[address] == nil {
                 guesses = guesses.filter { Self.count($0.value, now) > 0 }
                 // Where all are new, all begin anew.
                 if guesses.count >= Self.maximumAddresses { guesses = [:] }
             }
             let count = guesses[address].map { Self.count($0, now) } ?? 0
-            guesses[address] = Guesses(count: min(count + 1, Self.maximumCount), at: now)
+            guard count <= Self.maximumCount - 1 else {
+                return max(1, Int(((count - Self.maximumCount + 1) / Self.perSecond).rounded(.up)))
+            }
+            guesses[address] = Guesses(count: count + 1, at: now)
+            return nil
         }
     }
 

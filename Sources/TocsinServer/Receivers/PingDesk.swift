@@ -110,9 +110,6 @@ struct PingDesk: Sendable {
         from incoming: IncomingRequest
     ) async throws(Refusal) -> MonitorService.Bearer {
         let (address, now) = (incoming.clientAddress, time.now())
-        if let seconds = guesses.wait(of: address, now: now) {
-            throw Refusal(.rateLimited(retryAfterSeconds: seconds))
-        }
         let found: MonitorService.Bearer?
         do throws(ServiceError) {
             found = try await monitors.bearer(ofKey: key)
@@ -120,8 +117,9 @@ struct PingDesk: Sendable {
             throw Refusal(fault(of: error))
         }
         guard let found, Self.mayPing(found, from: address) else {
-            guesses.note(address, now: now)
-            throw Refusal(.unauthenticated)
+            // The key first: others of the same address may have guessed.
+            guard let seconds = guesses.note(address, now: now) else { throw Refusal(.unauthenticated) }
+            throw Refusal(.lockedOut(retryAfterSeconds: seconds))
         }
         return found
     }

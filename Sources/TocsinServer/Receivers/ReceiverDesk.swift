@@ -23,6 +23,7 @@ struct ReceiverDesk: Sendable {
     let maximumBodyBytes: Int
     private let guesses = KeyGuesses()
     private let rates = IntegrationRates()
+    private let turns = PostTurns()
 
     /// Bodies of at most so many bytes are read before it is known whose they are.
     private static let freeBytes = 64 * 1024
@@ -88,6 +89,13 @@ extension ReceiverDesk {
 // From request to answer.
 extension ReceiverDesk {
     func respond(to incoming: IncomingRequest) async -> OutgoingResponse {
+        let isLong = incoming.body.readableBytes > Self.freeBytes || incoming.header("content-encoding") != nil
+        guard isLong else { return await response(to: incoming) }
+        // What takes long to read is read beside the event loop, which others wait for.
+        return await withTaskExecutorPreference(globalConcurrentExecutor) { await response(to: incoming) }
+    }
+
+    private func response(to incoming: IncomingRequest) async -> OutgoingResponse {
         let bytes = Array(incoming.body.readableBytesView)
         let head = receiverRequest(incoming, body: [])
         let place = ReceiverPlace(head)
@@ -98,7 +106,7 @@ extension ReceiverDesk {
             request = receiverRequest(incoming, body: try unpacked(bytes, incoming, longest: longest(at: place)))
             let admitted = try await admitted(request, at: place, from: incoming)
             let origin = RequestOrigin(incoming.source)
-            let given = await RequestOrigin.$current.withValue(origin) { await answer(to: request, admitted) }
+            let given = await RequestOrigin.$current.withValue(origin) { await answerInTurn(request, admitted) }
             var response = Self.response(given)
             response.isLetIn = true
             response.owner = admitted.record.integration.owner
@@ -166,6 +174,13 @@ extension ReceiverDesk {
         )
     }
 
+    /// Long posts of one owner come one after another, so that others are served between them.
+    private func answerInTurn(_ request: ReceiverRequest, _ admitted: Admitted) async -> ReceiverAnswer {
+        guard request.body.count > Self.freeBytes else { return await answer(to: request, admitted) }
+        let given = await turns.take(of: admitted.record.integration.owner) { await answer(to: request, admitted) }
+        return given ?? refused(.unavailable(retryAfterSeconds: Self.awaySeconds), request, admitted)
+    }
+
     /// Reads the request, has its events taken, and answers; counts what came.
     private func answer(to request: ReceiverRequest, _ admitted: Admitted) async -> ReceiverAnswer {
         let (receiver, integration) = (admitted.receiver, admitted.record.integration)
@@ -226,25 +241,26 @@ extension ReceiverDesk {
     ) async throws(Refusal) -> Admitted {
         guard place != .none else { throw .fault(.notFound) }
         let (address, now) = (incoming.clientAddress, time.now())
-        if let seconds = guesses.wait(of: address, now: now) {
-            throw .fault(.rateLimited(retryAfterSeconds: seconds))
-        }
         switch SenderKeys.find(in: request, kind: place.kind) {
         case .none:
             // To find none in a body is work.
-            if place == .kind(.pagerDuty) { guesses.note(address, now: now) }
-            throw .fault(.unauthenticated)
-        case .differing:
-            guesses.note(address, now: now)
-            throw .fault(.unauthenticated)
+            throw place == .kind(.pagerDuty) ? refusal(of: address, now) : .fault(.unauthenticated)
+        case .differing: throw refusal(of: address, now)
         case .key(let key):
             let found = try await found(key, request, place, incoming)
             guard let found, let admitted = admitted(found, key, at: place, request, from: address) else {
-                guesses.note(address, now: now)
-                throw .fault(.unauthenticated)
+                throw refusal(of: address, now)
             }
             return admitted
         }
+    }
+
+    /// How a wrong key is refused.
+    ///
+    /// It was looked up before: a good one is taken, whatever others of its address have guessed.
+    private func refusal(of address: IPAddress?, _ now: Timestamp) -> Refusal {
+        guard let seconds = guesses.note(address, now: now) else { return .fault(.unauthenticated) }
+        return .fault(.lockedOut(retryAfterSeconds: seconds))
     }
 
     private func found(
@@ -400,6 +416,7 @@ extension ReceiverDesk {
         case .unsupportedType: "the body's type is none that the receiver knows"
         case .tooLarge: "the body is too large"
         case .rateLimited: "the integration's rate is used up"
+        case .lockedOut: "the key is wrong"
         case .unavailable: "nothing could be stored"
         case .methodNotAllowed: "another method is meant"
         case .notFound: "nothing has this path"

@@ -85,8 +85,7 @@ extension IntegrationCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 var input: JSONObject = ["name": .string(name), "kind": .string(kind.uppercased())]
                 input["topicId"] = .string(try await client.topicID(of: .nameOrID(topic)))
                 if let receiver { input["receiver"] = .string(receiver) }
@@ -95,11 +94,9 @@ extension IntegrationCommand {
                 if let priority { input["defaultPriority"] = .int(Int64(priority)) }
                 if !from.isEmpty { input["allowedAddresses"] = .array(from.map { .string($0) }) }
                 let made = try await client.mutate(addDocument, variables: ["input": .object(input)])
-                let id = made["createIntegration"]?["id"] ?? .null
-                let answer = try await client.mutate(keyDocument, variables: ["id": id, "overlap": .int(0)])
-                IntegrationCommand.tell(answer["rotateIntegrationKey"] ?? .null, json: json)
+                let id = made["createIntegration"]?["id"]
+                try await IntegrationCommand.rows.rotateKey(of: id, overlap: 0, json: json, client)
             }
-            client.close()
         }
     }
 
@@ -112,13 +109,11 @@ extension IntegrationCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 try await client.forEachItem(of: "listIntegrations", listDocument) {
                     Terminal.print(json ? $0.serializedString() : IntegrationCommand.line($0))
                 }
             }
-            client.close()
         }
     }
 
@@ -134,15 +129,13 @@ extension IntegrationCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let shown = try await IntegrationCommand.shown(integration, recent: recent, client)
+            try await client.run { client in
+                let shown = try await IntegrationCommand.rows.shown(integration, last: recent, client)
                 if json { return Terminal.print(shown.serializedString()) }
-                for name in ["id", "name", "kind", "topicId", "url", "events", "refused", "lastEventAt", "trouble"] {
-                    if let value = shown[name], value != .null {
-                        Terminal.print("\(name)\t\(Terminal.harmless(value.stringValue ?? value.serializedString()))")
-                    }
-                }
+                KeyedRows.tell(
+                    ["id", "name", "kind", "topicId", "url", "events", "refused", "lastEventAt", "trouble"],
+                    of: shown
+                )
                 for request in shown["recent"]?.arrayValue ?? [] {
                     let words = [
                         request["at"]?.stringValue ?? "", request["status"]?.serializedString() ?? "",
@@ -151,7 +144,6 @@ extension IntegrationCommand {
                     Terminal.print(words.map(Terminal.harmless).joined(separator: "\t"))
                 }
             }
-            client.close()
         }
     }
 
@@ -167,16 +159,10 @@ extension IntegrationCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let id = try await IntegrationCommand.id(of: integration, client)
-                let answer = try await client.mutate(
-                    keyDocument,
-                    variables: ["id": .string(id), "overlap": .int(Int64(overlap))]
-                )
-                IntegrationCommand.tell(answer["rotateIntegrationKey"] ?? .null, json: json)
+            try await client.run { client in
+                let id = JSONValue.string(try await IntegrationCommand.rows.id(of: integration, client))
+                try await IntegrationCommand.rows.rotateKey(of: id, overlap: overlap, json: json, client)
             }
-            client.close()
         }
     }
 
@@ -188,13 +174,11 @@ extension IntegrationCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let id = try await IntegrationCommand.id(of: integration, client)
+            try await client.run { client in
+                let id = try await IntegrationCommand.rows.id(of: integration, client)
                 _ = try await client.mutate(revokeDocument, variables: ["id": .string(id), "hint": .string(hint)])
                 Terminal.print("revoked \(Terminal.harmless(hint))")
             }
-            client.close()
         }
     }
 
@@ -205,14 +189,9 @@ extension IntegrationCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let shown = try await IntegrationCommand.shown(integration, recent: 1, client)
-                let input: JSONObject = ["id": shown["id"] ?? .null, "_version": shown["_version"] ?? .null]
-                _ = try await client.mutate(deleteDocument, variables: ["input": .object(input)])
-                Terminal.print("deleted \(Terminal.harmless(shown["id"]?.stringValue ?? ""))")
+            try await client.run { client in
+                try await IntegrationCommand.rows.delete(integration, telling: "id", client)
             }
-            client.close()
         }
     }
 }

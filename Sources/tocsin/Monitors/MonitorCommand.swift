@@ -85,8 +85,7 @@ extension MonitorCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 var input: JSONObject = ["name": .string(name), "slug": .string(slug)]
                 input["topicId"] = .string(try await client.topicID(of: .nameOrID(topic)))
                 let numbers = [
@@ -97,11 +96,9 @@ extension MonitorCommand {
                 if let cron { input["cron"] = .string(cron) }
                 if let zone { input["timeZone"] = .string(zone) }
                 let made = try await client.mutate(addDocument, variables: ["input": .object(input)])
-                let id = made["createMonitor"]?["id"] ?? .null
-                let answer = try await client.mutate(keyDocument, variables: ["id": id, "overlap": .int(0)])
-                IntegrationCommand.tell(answer["rotateMonitorKey"] ?? .null, json: json)
+                let id = made["createMonitor"]?["id"]
+                try await MonitorCommand.rows.rotateKey(of: id, overlap: 0, json: json, client)
             }
-            client.close()
         }
     }
 
@@ -114,13 +111,11 @@ extension MonitorCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 try await client.forEachItem(of: "listMonitors", listDocument) {
                     Terminal.print(json ? $0.serializedString() : MonitorCommand.line($0))
                 }
             }
-            client.close()
         }
     }
 
@@ -136,13 +131,11 @@ extension MonitorCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let shown = try await MonitorCommand.shown(monitor, pings: pings, client)
+            try await client.run { client in
+                let shown = try await MonitorCommand.rows.shown(monitor, last: pings, client)
                 if json { return Terminal.print(shown.serializedString()) }
                 MonitorCommand.tell(shown)
             }
-            client.close()
         }
     }
 
@@ -158,16 +151,10 @@ extension MonitorCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let id = try await MonitorCommand.id(of: monitor, client)
-                let answer = try await client.mutate(
-                    keyDocument,
-                    variables: ["id": .string(id), "overlap": .int(Int64(overlap))]
-                )
-                IntegrationCommand.tell(answer["rotateMonitorKey"] ?? .null, json: json)
+            try await client.run { client in
+                let id = JSONValue.string(try await MonitorCommand.rows.id(of: monitor, client))
+                try await MonitorCommand.rows.rotateKey(of: id, overlap: overlap, json: json, client)
             }
-            client.close()
         }
     }
 
@@ -190,9 +177,8 @@ extension MonitorCommand {
         }
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let id = try await MonitorCommand.id(of: monitor, client)
+            try await client.run { client in
+                let id = try await MonitorCommand.rows.id(of: monitor, client)
                 let moment = end ? MonitorCommand.time(inMinutes: -1) : minutes.map(MonitorCommand.time) ?? until
                 let answer = try await client.mutate(
                     pauseDocument,
@@ -201,7 +187,6 @@ extension MonitorCommand {
                 let state = answer["pauseMonitor"]?["state"]?.stringValue ?? ""
                 Terminal.print("\(Terminal.harmless(monitor))\t\(Terminal.harmless(state))")
             }
-            client.close()
         }
     }
 
@@ -212,14 +197,9 @@ extension MonitorCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
-                let shown = try await MonitorCommand.shown(monitor, pings: 1, client)
-                let input: JSONObject = ["id": shown["id"] ?? .null, "_version": shown["_version"] ?? .null]
-                _ = try await client.mutate(deleteDocument, variables: ["input": .object(input)])
-                Terminal.print("deleted \(Terminal.harmless(shown["slug"]?.stringValue ?? ""))")
+            try await client.run { client in
+                try await MonitorCommand.rows.delete(monitor, telling: "slug", client)
             }
-            client.close()
         }
     }
 }

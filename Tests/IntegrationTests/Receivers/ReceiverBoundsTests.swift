@@ -73,19 +73,30 @@ struct ReceiverBoundsTests {
         }
     }
 
-    @Test("who guesses keys is locked out after thirty, with a good key too")
+    @Test("wrong keys of an address are refused in words after thirty, and its good keys are taken")
     func guesses() async throws {
         try await Installation.run { installation in
             let scene = try await ReceiverScene(installation)
-            let way = try await scene.way("EVENT")
+            let (way, pager, pings) = try await (
+                scene.way("EVENT"), scene.way("PAGERDUTY"), scene.way("HEARTBEAT")
+            )
+            let unknown = String(repeating: "a", count: 32)
             for _ in 0..<30 {
-                let answer = try await scene.post("/in/event", "x", ["X-Api-Key: " + String(repeating: "a", count: 32)])
-                #expect(answer.status == 401)
+                #expect(try await scene.post("/in/event", "x", ["X-Api-Key: \(unknown)"]).status == 401)
+                #expect(try await scene.post("/ping/\(unknown)", "").status == 404)
             }
-            let refused = try await scene.post("/in/\(way.key)", SentBody.event)
-            #expect(refused.status == 429 && refused.header("retry-after") != nil, "\(refused.body)")
-            let ofAlertmanager = try await scene.post("/in/alertmanager", "{}", ["X-Api-Key: \(way.key)"])
-            #expect(ofAlertmanager.status == 503)
+            let refused = try await scene.post("/in/\(unknown)", SentBody.event)
+            #expect(refused.status == 429 && refused.header("retry-after") != nil)
+            #expect(refused.body.contains("from this address"), "\(refused.body)")
+            #expect(!refused.body.contains("rate"), "\(refused.body)")
+            let ofAlertmanager = try await scene.post("/in/alertmanager", "{}", ["X-Api-Key: \(unknown)"])
+            #expect(ofAlertmanager.status == 503 && ofAlertmanager.body.contains("from this address"))
+            #expect(try await scene.post("/v2/enqueue", SentBody.pagerDuty(unknown)).status == 429)
+            #expect(try await scene.post("/ping/\(unknown)", "").status == 429)
+            // Those of whom the address is too.
+            #expect(try await scene.post("/in/\(way.key)", SentBody.event).status == 202)
+            #expect(try await scene.post("/v2/enqueue", SentBody.pagerDuty(pager.key)).status == 202)
+            #expect(try await scene.post("/ping/\(pings.key)/backup?create=1", "").status == 201)
             #expect(try await installation.curl("{ me { username } }", token: scene.ada)["errors"] == nil)
         }
     }

@@ -24,7 +24,7 @@ package struct AlertmanagerReceiver: Receiver {
 
     /// As the native paths, but never 429, which Alertmanager does not send again.
     package func answer(_ fault: ReceiverFault, to request: ReceiverRequest) -> ReceiverAnswer {
-        NativeAnswers.fault(Self.retried(fault), methods: methods)
+        NativeAnswers.fault(Self.retried(fault), methods: methods, lockedOut: 503)
     }
 
     /// A fault after which the sender tries again, where it does so only after 5xx.

@@ -30,7 +30,7 @@ package struct GrafanaReceiver: Receiver {
 
     /// As Alertmanager's.
     package func answer(_ fault: ReceiverFault, to request: ReceiverRequest) -> ReceiverAnswer {
-        NativeAnswers.fault(AlertmanagerReceiver.retried(fault), methods: methods)
+        NativeAnswers.fault(AlertmanagerReceiver.retried(fault), methods: methods, lockedOut: 503)
     }
 
     private static func mend(_ event: inout SenderEvent, _ group: AlertGroup, _ integration: Integration) {

@@ -71,6 +71,12 @@ package struct NtfyReceiver: Receiver {
                 "limit reached: too many requests, please be nice",
                 NativeAnswers.headers(retryAfter: seconds)
             )
+        case .lockedOut(let seconds):
+            Self.error(
+                42909,
+                "limit reached: too many auth failures; request failed",
+                NativeAnswers.headers(retryAfter: seconds)
+            )
         case .unavailable(let seconds):
             Self.error(50301, "the message could not be stored", NativeAnswers.headers(retryAfter: seconds))
         case .methodNotAllowed: Self.error(40501, "method not allowed", NativeAnswers.headers(allow: methods))

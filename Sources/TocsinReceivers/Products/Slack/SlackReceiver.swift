@@ -34,6 +34,8 @@ package struct SlackReceiver: Receiver {
         case .tooLarge: ReceiverAnswer(413, text: "request_too_large")
         case .rateLimited(let seconds):
             ReceiverAnswer(503, text: "rate_limited", headers: NativeAnswers.headers(retryAfter: seconds))
+        case .lockedOut(let seconds):
+            ReceiverAnswer(503, text: "too_many_wrong_keys", headers: NativeAnswers.headers(retryAfter: seconds))
         case .unavailable(let seconds):
             ReceiverAnswer(503, text: "service_unavailable", headers: NativeAnswers.headers(retryAfter: seconds))
         case .methodNotAllowed:
