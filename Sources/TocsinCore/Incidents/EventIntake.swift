@@ -1,7 +1,7 @@
 /// Takes what senders say: all that the events caused is durable when this answers.
 package protocol EventIntake: Sendable {
-    /// Takes the events of one request in their order: in one transaction, or where a repeat of them
-    /// changes nothing, in several.
+    /// Takes the events of one request in their order: in one transaction, or in several where a
+    /// repeat of them changes nothing.
     func take(_ events: [SenderEvent], from integration: Integration) async throws(ServiceError) -> [EventOutcome]
 }
 

@@ -4,49 +4,43 @@ import TocsinServer
 
 @Suite("Turns of long posts", .timeLimit(.minutes(2)))
 struct PostTurnsTests {
-    @Test("the posts of an owner come one after another, and others' beside them")
-    func turns() async {
-        let (turns, order) = (PostTurns(), Mutex([String]()))
-        let (release, holding) = AsyncStream.makeStream(of: Void.self)
-        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                await turns.take(of: "ada") {
-                    beginning.finish()
-                    for await _ in release {}
-                    order.withLock { $0.append("first") }
-                }
-            }
-            for await _ in begun {}
-            group.addTask { await turns.take(of: "ada") { order.withLock { $0.append("second") } } }
-            await turns.take(of: "bob") { order.withLock { $0.append("other") } }
-            holding.finish()
-        }
-        #expect(order.withLock { $0 } == ["other", "first", "second"])
-        #expect(await turns.take(of: "ada") { true } == true)
+    private final class AtWork: Sendable {
+        let counts = Mutex((now: 0, most: 0))
+
+        func begin() { counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } }
+        func end() { counts.withLock { $0.now -= 1 } }
     }
 
-    @Test("only so many wait; one more is sent away at once")
+    @Test("one post of an owner is worked on, so many wait, others are sent away; other owners go on")
     func bound() async {
         let turns = PostTurns()
+        let atWork = AtWork()
         let (release, holding) = AsyncStream.makeStream(of: Void.self)
         let taken = await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<PostTurns.maximumWaiting + 4 {
                 group.addTask {
                     await turns.take(of: "ada") {
+                        atWork.begin()
                         for await _ in release {}
+                        await Task.yield()
+                        atWork.end()
                         return true
                     } ?? false
                 }
             }
-            // One works and so many wait; the others have their answer before it ends.
             var (taken, refused) = (0, 0)
             for await isTaken in group {
                 if isTaken { taken += 1 } else { refused += 1 }
-                if refused == 3 { holding.finish() }
+                guard refused == 3, taken == 0 else { continue }
+                let other = await turns.take(of: "bob") { true }
+                #expect(other == true)
+                holding.finish()
             }
             return taken
         }
         #expect(taken == PostTurns.maximumWaiting + 1)
+        #expect(atWork.counts.withLock { $0.most } == 1)
+        let again = await turns.take(of: "ada") { true }
+        #expect(again == true)
     }
 }
