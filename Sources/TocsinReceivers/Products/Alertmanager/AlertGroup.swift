@@ -5,6 +5,7 @@ import TocsinCore
 struct AlertGroup {
     let object: JSONObject
     let alerts: [GroupedAlert]
+    let firing: [GroupedAlert]
     let commonLabels: [String: String]
     let groupKey: String
     let truncated: Int
@@ -33,13 +34,12 @@ struct AlertGroup {
         let read = values.prefix(Self.maximumAlerts).compactMap(\.objectValue).map {
             GroupedAlert($0, sha256: context.sha256)
         }
-        alerts = read.filter(\.isFiring) + read.filter { !$0.isFiring }
+        firing = read.filter(\.isFiring)
+        alerts = firing + read.filter { !$0.isFiring }
         commonLabels = object["commonLabels"]?.objectValue?.senderTexts ?? [:]
         let untold = Int(clamping: max(0, object["truncatedAlerts"]?.senderNumber ?? 0))
         truncated = min(untold, 1_000_000) + max(0, values.count - Self.maximumAlerts)
     }
-
-    var firing: [GroupedAlert] { alerts.filter(\.isFiring) }
 
     /// With alerts that are not shown only the group's status decides.
     var isFiring: Bool {
@@ -119,8 +119,8 @@ struct AlertGroup {
         var event = SenderEvent(isFiring ? .trigger : .resolve, key: key, title: title, body: body)
         event.priority = priority(of: alerts, &severity)
         event.labels = commonLabels
-        event.alerts = alerts.map(\.member)
-        event.truncatedAlerts = truncated
+        event.alerts = alerts.prefix(SenderEvent.maximumAlerts).map(\.member)
+        event.truncatedAlerts = truncated + max(0, alerts.count - SenderEvent.maximumAlerts)
         fill(&event, from: firing.first ?? alerts.first)
         return event
     }

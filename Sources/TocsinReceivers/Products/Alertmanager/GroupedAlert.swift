@@ -18,12 +18,16 @@ struct GroupedAlert {
         isFiring = object.filled("status")?.lowercased() != "resolved"
         labels = object["labels"]?.objectValue?.senderTexts ?? [:]
         annotations = object["annotations"]?.objectValue?.senderTexts ?? [:]
-        let text = labels.sorted { $0.key < $1.key }.map { "\($0.key)\u{0}\($0.value)" }.joined(separator: "\u{0}")
-        fingerprint = object.filled("fingerprint") ?? String(HexText.text(of: sha256(Array(text.utf8))).prefix(16))
+        fingerprint = object.filled("fingerprint") ?? Self.fingerprint(of: labels, sha256)
         startsAt = SenderTime.read(object["startsAt"])
         endsAt = SenderTime.read(object["endsAt"])
         values = (object["values"]?.objectValue.map(Array.init) ?? []).filter { $0.value.doubleValue != nil }
             .map { ($0.key, Self.rounded($0.value)) }.sorted { $0.0 < $1.0 }
+    }
+
+    private static func fingerprint(of labels: [String: String], _ sha256: ([UInt8]) -> [UInt8]) -> String {
+        let text = labels.sorted { $0.key < $1.key }.map { "\($0.key)\u{0}\($0.value)" }.joined(separator: "\u{0}")
+        return String(HexText.text(of: sha256(Array(text.utf8))).prefix(16))
     }
 
     /// At most three digits behind the point.
