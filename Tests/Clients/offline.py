@@ -182,8 +182,6 @@ def through_kills(server, context, checks, tabs, token, topic, kills):
         # Who fails is the page that is told of.
         Walk.last = each
         each.page.bring_to_front()
-        state = "[scrollY, document.visibilityState, document.querySelector('.new')?.innerText, document.getElementById('notes').innerText]"
-        print(f"      a tab before the last message is seen: {each.page.evaluate(state)}", flush=True)
         until(each.page, "(last) => document.querySelector('main article .meta > span')?.textContent === `#${last}`", numbers[0])
         seen = each.page.evaluate(NUMBERS)
         ends.append("as the server" if len(seen) >= 50 and seen == numbers[: len(seen)] else seen)
