@@ -13,6 +13,7 @@ import urllib.error
 import uuid
 
 from console import FILES, PASSWORD, Walk, told
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect, sync_playwright
 from tocsin import Checks, Server
 
@@ -183,6 +184,10 @@ def through_kills(server, context, checks, tabs, token, topic, kills):
         Walk.last = each
         each.page.bring_to_front()
         until(each.page, "(last) => document.querySelector('main article .meta > span')?.textContent === `#${last}`", numbers[0])
+        try:
+            until(each.page, f"(all) => {{ const seen = {NUMBERS}; return seen.length >= 50 && seen.every((each, index) => each === all[index]); }}", numbers)
+        except PlaywrightError:
+            pass
         seen = each.page.evaluate(NUMBERS)
         ends.append("as the server" if len(seen) >= 50 and seen == numbers[: len(seen)] else seen)
     checks.report(
