@@ -119,8 +119,9 @@ export async function open({ id, go, topics }) {
     isStale = isOld;
     const items = page.items.filter(Boolean);
     const ids = new Set(items.map((each) => each.id));
-    const overlaps = items.some(isKnown);
     const last = items.at(-1);
+    // Only if its oldest one was known does the page meet what stands below it.
+    const overlaps = last !== undefined && isKnown(last);
     if (!isOld) {
       // What lies behind a hole is read again by "Older messages".
       const gone = entries.filter((each) => before.has(each) && !ids.has(each.id) && (!overlaps || !page.nextToken || order(each, last) <= 0));

@@ -126,7 +126,8 @@ function makeHub() {
     switch (message.type) {
       case "connection_ack":
         acknowledged = message;
-        return members.forEach((_, member) => say(member, "heard", { message }));
+        // Who has not asked yet is told when they do: who is told twice subscribes twice.
+        return members.forEach(({ waits }, member) => waits && say(member, "heard", { message }));
       case "ping": return send({ type: "pong" });
       case "pong": return say(pings.shift(), "heard", { message });
     }
@@ -138,7 +139,8 @@ function makeHub() {
   function pass(member, message, address) {
     if (message.type === "connection_init") {
       if (acknowledged) say(member, "heard", { message: acknowledged });
-      else if (!socket) connect(address, message);
+      else members.get(member).waits = true;
+      if (!socket) connect(address, message);
       return;
     }
     if (message.type === "ping") pings.push(member);

@@ -13,6 +13,7 @@ import urllib.error
 import uuid
 
 from console import FILES, PASSWORD, Walk, told
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect, sync_playwright
 from tocsin import Checks, Server
 
@@ -182,9 +183,11 @@ def through_kills(server, context, checks, tabs, token, topic, kills):
         # Who fails is the page that is told of.
         Walk.last = each
         each.page.bring_to_front()
-        state = "[scrollY, document.visibilityState, document.querySelector('.new')?.innerText, document.getElementById('notes').innerText]"
-        print(f"      a tab before the last message is seen: {each.page.evaluate(state)}", flush=True)
         until(each.page, "(last) => document.querySelector('main article .meta > span')?.textContent === `#${last}`", numbers[0])
+        try:
+            until(each.page, f"(all) => {{ const seen = {NUMBERS}; return seen.length >= 50 && seen.every((each, index) => each === all[index]); }}", numbers)
+        except PlaywrightError:
+            pass
         seen = each.page.evaluate(NUMBERS)
         ends.append("as the server" if len(seen) >= 50 and seen == numbers[: len(seen)] else seen)
     checks.report(
