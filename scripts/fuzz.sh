@@ -27,7 +27,7 @@ done
 build_module() {
     local name=$1 folder=$2
     shift 2
-    if [ -e "$build/$name.o" ] && [ -z "$(find "$folder" Sources/JSON Sources/GraphQL -newer "$build/$name.o" -name '*.swift' -print -quit)" ]; then
+    if [ -e "$build/$name.o" ] && [ -z "$(find "$folder" Sources/{JSON,GraphQL,TocsinReceivers} -newer "$build/$name.o" -name '*.swift' -print -quit)" ]; then
         return 0
     fi
     step "Building $name"
@@ -39,9 +39,7 @@ build_module JSON Sources/JSON
 build_module GraphQL Sources/GraphQL
 # What receivers are made of is not what is fuzzed: it is built quickly, and not watched.
 for module in Encodings Metrics TocsinCore; do build_module "$module" "Sources/$module" -Onone; done
-[ "$build/TocsinReceivers.o" -nt "$build/TocsinCore.o" ] || rm -f "$build/TocsinReceivers.o"
 build_module TocsinReceivers Sources/TocsinReceivers
-[ "$build/EngineFuzz.o" -nt "$build/TocsinReceivers.o" ] || rm -f "$build/EngineFuzz.o"
 build_module EngineFuzz Tests/Fuzz
 swiftc -sanitize="$sanitize" "$build"/{JSON,GraphQL,Encodings,Metrics,TocsinCore,TocsinReceivers,EngineFuzz}.o -o "$build/fuzz"
 
