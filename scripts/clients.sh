@@ -11,6 +11,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/packages.sh"
 # shellcheck source=scripts/postgres.sh
 . "$root/scripts/postgres.sh"
+trap stop_postgres EXIT
 export HOME="${HOME:-$root/.tocsin/home}"
 cd "$root"
 # Python writes its compiled files elsewhere, so that the folder of checks stays as it is.
@@ -69,10 +70,12 @@ if install_alertmanager && install_prometheus; then
     cluster_path="$alertmanager_path:$prometheus_path:$PATH"
     PATH="$cluster_path" drive "Posting with three Alertmanagers to a server that is killed" 75 \
         env -u TOCSIN_TEST_POSTGRES python3 Tests/Clients/alertmanager.py "$binary"
-    if [ -n "${TOCSIN_TEST_POSTGRES:-}" ] || { install_packages openssl postgresql && start_postgres; }; then
+    own_postgres=
+    [ -n "${TOCSIN_TEST_POSTGRES:-}" ] || { install_packages openssl postgresql && start_postgres && own_postgres=1; } || true
+    if [ -n "${TOCSIN_TEST_POSTGRES:-}" ]; then
         PATH="$cluster_path" drive "Posting with them to two servers on PostgreSQL" 75 \
             python3 Tests/Clients/alertmanager.py "$binary"
-        stop_postgres
+        [ -z "$own_postgres" ] || { stop_postgres && unset TOCSIN_TEST_POSTGRES TOCSIN_TEST_POSTGRES_CA; }
     else
         leave_out "PostgreSQL could not be started; Alertmanagers post to one server alone."
     fi
