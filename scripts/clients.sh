@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
-# pages in headless Chromium. Posts with a cluster of Alertmanagers. Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
+# pages in headless Chromium. Posts with a cluster of Alertmanagers, parts of which are killed.
+# Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
 # nginx and Caddy. Signs in with sign-in providers of others. Runs the helpers of
 # tocsin.js in node. What cannot be installed is left out with a sentence; what can must pass.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one; TOCSIN_TESTS_BUILT=1 says that the tests are built.
@@ -71,7 +72,7 @@ if install_alertmanager && install_prometheus; then
     PATH="$cluster_path" drive "Posting with three Alertmanagers to a server that is killed" 75 \
         env -u TOCSIN_TEST_POSTGRES python3 Tests/Clients/alertmanager.py "$binary"
     own_postgres=
-    [ -n "${TOCSIN_TEST_POSTGRES:-}" ] || { install_packages openssl postgresql && start_postgres && own_postgres=1; } || true
+    if [ -z "${TOCSIN_TEST_POSTGRES:-}" ] && install_packages openssl postgresql && start_postgres; then own_postgres=1; fi
     if [ -n "${TOCSIN_TEST_POSTGRES:-}" ]; then
         PATH="$cluster_path" drive "Posting with them to two servers on PostgreSQL" 75 \
             python3 Tests/Clients/alertmanager.py "$binary"
