@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
-# pages in headless Chromium. Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
+# pages in headless Chromium. Posts with a cluster of Alertmanagers, parts of which are killed.
+# Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
 # nginx and Caddy. Signs in with sign-in providers of others. Runs the helpers of
 # tocsin.js in node. What cannot be installed is left out with a sentence; what can must pass.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one; TOCSIN_TESTS_BUILT=1 says that the tests are built.
@@ -9,6 +10,9 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/packages.sh
 . "$root/scripts/packages.sh"
+# shellcheck source=scripts/postgres.sh
+. "$root/scripts/postgres.sh"
+trap stop_postgres EXIT
 export HOME="${HOME:-$root/.tocsin/home}"
 cd "$root"
 # Python writes its compiled files elsewhere, so that the folder of checks stays as it is.
@@ -63,6 +67,22 @@ if make_python_environment "$root/.venv/senders" "${senders[@]}"; then
 else
     leave_out "Apprise and the SDKs could not be installed; python3 with venv and pip is needed. They are left out."
 fi
+if install_alertmanager && install_prometheus; then
+    cluster_path="$alertmanager_path:$prometheus_path:$PATH"
+    PATH="$cluster_path" drive "Posting with three Alertmanagers to a server that is killed" 75 \
+        env -u TOCSIN_TEST_POSTGRES python3 Tests/Clients/alertmanager.py "$binary"
+    own_postgres=
+    if [ -z "${TOCSIN_TEST_POSTGRES:-}" ] && install_packages openssl postgresql && start_postgres; then own_postgres=1; fi
+    if [ -n "${TOCSIN_TEST_POSTGRES:-}" ]; then
+        PATH="$cluster_path" drive "Posting with them to two servers on PostgreSQL" 75 \
+            python3 Tests/Clients/alertmanager.py "$binary"
+        [ -z "$own_postgres" ] || { stop_postgres && unset TOCSIN_TEST_POSTGRES TOCSIN_TEST_POSTGRES_CA; }
+    else
+        leave_out "PostgreSQL could not be started; Alertmanagers post to one server alone."
+    fi
+else
+    leave_out "Alertmanager or Prometheus could not be installed; the cluster of three is left out."
+fi
 if install_prometheus && make_python_environment "$root/.venv/metrics" 'prometheus-client==0.26.0'; then
     PATH="$prometheus_path:$PATH" drive "Reading /metrics with Prometheus" 180 \
         "$root/.venv/metrics/bin/python3" Tests/Clients/metrics.py "$binary"
@@ -113,6 +133,6 @@ else
     leave_out "Firefox could not be installed; cookies are tried in Chromium alone."
 fi
 
-[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 9 parts."
+[ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 10 parts."
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."
