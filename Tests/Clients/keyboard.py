@@ -99,8 +99,10 @@ def walk(server, context, checks, pictures):
     here.go(f"/topics/{topic}", "alerts")
     expect(page.get_by_role("article")).to_have_count(4, timeout=60_000)
     here.picture("forced-colours")
-    border = "getComputedStyle(document.querySelector('#rail a[aria-current]')).borderTopWidth"
-    here.same("in forced colours one sees where one is", page.evaluate(border), "2px")
+    # The rail is filled beside the list.
+    place = page.locator("#rail a[aria-current]")
+    expect(place).to_have_count(1, timeout=60_000)
+    here.same("in forced colours one sees where one is", place.evaluate("(link) => getComputedStyle(link).borderTopWidth"), "2px")
     moving = "document.getAnimations().length + [...document.querySelectorAll('*')].filter((each) => parseFloat(getComputedStyle(each).transitionDuration) > 0).length"
     here.same("nothing moves", page.evaluate(moving), 0)
     here.same("no pointer was used", [page.evaluate("window.pointed ?? false"), here.complaints], [False, []])
