@@ -76,6 +76,7 @@ if install_alertmanager && install_prometheus; then
     if [ -n "${TOCSIN_TEST_POSTGRES:-}" ]; then
         PATH="$cluster_path" drive "Posting with them to two servers on PostgreSQL" 75 \
             python3 Tests/Clients/alertmanager.py "$binary"
+        drive "Killing servers under senders and timers" 180 python3 Tests/Clients/killrounds.py "$binary" --rounds 4 --timers 60
         [ -z "$own_postgres" ] || { stop_postgres && unset TOCSIN_TEST_POSTGRES TOCSIN_TEST_POSTGRES_CA; }
     else
         leave_out "PostgreSQL could not be started; Alertmanagers post to one server alone."
