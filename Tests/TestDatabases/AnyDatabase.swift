@@ -9,18 +9,18 @@ package enum AnyDatabase {
 
     package static var isPostgres: Bool { getenv(variable).map { String(cString: $0) } == "postgres" }
 
-    /// An empty database of its own.
+    /// A database of its own without a row.
     package static func make() throws -> any SQLDatabase {
         try makePostgres() ?? SQLiteDatabase.temporary()
     }
 
-    /// An empty database of PostgreSQL's, if the suites run on that.
+    /// A database of PostgreSQL's without a row, if the suites run on that; it has its tables.
     package static func makePostgres() throws -> TemporaryDatabase? {
         guard isPostgres else { return nil }
         guard let server = PostgresServer.named else {
             throw MissingServer()
         }
-        return try server.makeDatabase()
+        return try server.makeCurrentDatabase()
     }
 
     private struct MissingServer: Error, CustomStringConvertible {
