@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts a PostgreSQL server of its own, the nodes on it and the lines between them through their faults, with publishers and
 # subscribers at work: restarts, ended backends, cut and silent connections, lost answers to COMMIT, failover, a node
-# killed. About three minutes. The same tests are part of scripts/test.sh.
+# killed, a storm of 10,000 alerts. About five minutes. The same tests are part of scripts/test.sh, the storm in a short form.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -21,6 +21,7 @@ step "Building"
 swift build --build-tests || give_up "The build failed; the lines above say why."
 start_postgres || give_up "PostgreSQL could not be started; install its server."
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-4}"
-suites=(PostgresFaultTests ConnectionFaultTests FailoverTests RefusedWriteTests NodeFaultTests PoolerTests)
+suites=(PostgresFaultTests ConnectionFaultTests FailoverTests RefusedWriteTests NodeFaultTests PoolerTests NodeAlertStormTests)
+export TOCSIN_STORM_ALERTS="${TOCSIN_STORM_ALERTS:-10000}" TOCSIN_STORM_KILLS="${TOCSIN_STORM_KILLS:-12}"
 timeout --kill-after 10 1200 swift test --skip-build --filter "^IntegrationTests[.]($(IFS='|' && echo "${suites[*]}"))" "$@" ||
     give_up "A promise was broken; the lines above say which."

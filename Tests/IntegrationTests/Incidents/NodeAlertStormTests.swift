@@ -1,0 +1,293 @@
+import Foundation
+import JSON
+import Synchronization
+import TestDatabases
+import Testing
+import TocsinClient
+
+/// Senders post to two nodes, some of them the same to both at once, while either is killed.
+///
+/// `TOCSIN_STORM_ALERTS` says how many alerts, `TOCSIN_STORM_KILLS` how many kills;
+/// `TOCSIN_STORM_SEED` repeats a storm's choices.
+@Suite(
+    "A storm of alerts at two nodes, while they are killed",
+    .enabled(if: PostgresServer.named != nil),
+    .timeLimit(.minutes(20))
+)
+struct NodeAlertStormTests {
+    private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
+
+    private static let keys = max(100, number("TOCSIN_STORM_ALERTS") ?? 600) / 100 * 100
+    private static let kills = number("TOCSIN_STORM_KILLS") ?? 4
+    private static let posts = 100
+    private static let senders = 4
+    private static let phones = [PushScene.phone("ab"), Phone.android]
+
+    /// What becomes of an alert after its trigger.
+    private enum Fate: Int {
+        case staysOpen, acknowledged, resolved, acknowledgedAndResolved
+
+        init(of number: Int) { self = Fate(rawValue: number % 4) ?? .staysOpen }
+
+        var actions: [String] {
+            switch self {
+            case .staysOpen: []
+            case .acknowledged: ["acknowledge"]
+            case .resolved: ["resolve"]
+            case .acknowledgedAndResolved: ["acknowledge", "resolve"]
+            }
+        }
+
+        var state: String { ["OPEN", "ACKNOWLEDGED", "RESOLVED", "RESOLVED"][rawValue] }
+
+        var changes: [String] {
+            ["OPENED"] + actions.map { $0 == "acknowledge" ? "ACKNOWLEDGED" : "RESOLVED" }
+        }
+    }
+
+    @Test("one incident a key, none lost, none doubled, and every phone shows what is open and nothing else")
+    func storm() async throws {
+        let seed = UInt64(Self.number("TOCSIN_STORM_SEED") ?? Int.random(in: 0...Int(Int32.max)))
+        print("The storm's seed is \(seed), its alerts \(Self.keys), its kills \(Self.kills).")
+        try await Cluster.run(
+            2,
+            environment: ["TOCSIN_PUSH_REQUEST_TIMEOUT_SECONDS": "2", "TOCSIN_PUSH_LEASE_SECONDS": "4"],
+            simulator: ["--quiet", "--records", "1000000"]
+        ) { cluster in
+            let token = try await cluster.addUser("ada")
+            let client = try cluster.client(0, token)
+            for phone in Self.phones { try await PushScene.register(phone, client) }
+            let topicID = try await client.makeTopic(named: "alerts")
+            let key = try await Self.makeWay(topicID, client)
+            let urls = [0, 1].map { "http://127.0.0.1:\(cluster.port($0))/in/\(key)" }
+            let begin = ContinuousClock.now
+            let posted = try await Self.rage(cluster, urls, seed)
+            let raged = ContinuousClock.now
+            try await Self.expectOneEach(topicID, client)
+            try await eventually("no push is under way", withinSeconds: 4 * Patience.seconds) {
+                try Self.underWay(cluster) == 0
+            }
+            let pushes = try await Self.expectScreens(cluster)
+            print("\(posted) posts in \(raged - begin), settled in \(ContinuousClock.now - raged), \(pushes) pushes.")
+        }
+    }
+
+    /// A way in, by its key.
+    private static func makeWay(_ topicID: String, _ client: TocsinClient) async throws -> String {
+        let made = try await client.mutate(
+            "mutation($input: CreateIntegrationInput!) { createIntegration(input: $input) { id } }",
+            variables: [
+                "input": ["name": "storm", "kind": "EVENT", "topicId": .string(topicID), "ratePerMinute": 100_000]
+            ]
+        )
+        let rotated = try await client.mutate(
+            "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }",
+            variables: ["id": made["createIntegration"]?["id"] ?? .null]
+        )
+        return rotated["rotateIntegrationKey"]?["key"]?.stringValue ?? ""
+    }
+
+    // MARK: The storm
+
+    private final class Answered: Sendable {
+        let count = Mutex(0)
+    }
+
+    /// Posts everything and kills nodes meanwhile; gives how many posts were answered.
+    private static func rage(_ cluster: Cluster, _ urls: [String], _ seed: UInt64) async throws -> Int {
+        let answered = Answered()
+        let folder = NSTemporaryDirectory() + "tocsin-storm-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for first in 0..<senders {
+                var sender = Sender(urls: urls, folder: folder, random: StormRandom(seed: seed &+ UInt64(first)))
+                group.addTask {
+                    var later: [Int] = []
+                    for post in stride(from: first, to: posts, by: senders) {
+                        try await sender.trigger(post)
+                        answered.count.withLock { $0 += 1 }
+                        if sender.random.happens(oneIn: 2) {
+                            try await sender.finish(post)
+                        } else {
+                            later.append(post)
+                        }
+                    }
+                    for post in later {
+                        try await sender.finish(post)
+                        answered.count.withLock { $0 += 1 }
+                    }
+                }
+            }
+            var random = StormRandom(seed: seed &+ 99)
+            for mark in (0..<kills).map({ _ in Int.random(in: 1..<posts, using: &random) }).sorted() {
+                try await eventually("\(mark) posts are answered", withinSeconds: 5 * Patience.seconds) {
+                    answered.count.withLock { $0 } >= mark
+                }
+                let node = Int.random(in: 0...1, using: &random)
+                try await cluster.kill(node)
+                try await cluster.start(node)
+            }
+            try await group.waitForAll()
+        }
+        return answered.count.withLock { $0 }
+    }
+
+    private struct Sender {
+        let urls: [String]
+        let folder: String
+        var random: StormRandom
+
+        /// The alerts of a post.
+        private func alerts(_ post: Int) -> Range<Int> {
+            let each = keys / posts
+            return post * each..<(post + 1) * each
+        }
+
+        /// Posts the triggers; some posts go to both nodes at once.
+        mutating func trigger(_ post: Int) async throws {
+            let body = alerts(post).map {
+                #"{"action":"trigger","key":"host-\#($0)","title":"Down: \#($0)","body":"91 %","severity":"critical"}"#
+            }
+            let node = Int.random(in: 0...1, using: &random)
+            if random.happens(oneIn: 3) {
+                let copy = self
+                async let other: Void = copy.insist(body, 1 - node)
+                try await insist(body, node)
+                try await other
+            } else {
+                try await insist(body, node)
+            }
+        }
+
+        /// Posts what becomes of the alerts.
+        mutating func finish(_ post: Int) async throws {
+            for action in ["acknowledge", "resolve"] {
+                let body = alerts(post).filter { Fate(of: $0).actions.contains(action) }.map {
+                    #"{"action":"\#(action)","key":"host-\#($0)"}"#
+                }
+                try await insist(body, Int.random(in: 0...1, using: &random))
+            }
+        }
+
+        /// Posts until it is answered, to the nodes in turn, as senders do.
+        private func insist(_ events: [String], _ first: Int) async throws {
+            let file = folder + "/" + UUID().uuidString + ".json"
+            try ("[" + events.joined(separator: ",") + "]").write(toFile: file, atomically: true, encoding: .utf8)
+            var node = first
+            try await eventually("a post is answered", withinSeconds: 2 * Patience.seconds) {
+                defer { node = 1 - node }
+                return try await ChildProcess.run(
+                    "/usr/bin/curl",
+                    [
+                        "--silent", "--fail", "--max-time", Patience.ofCurl, "--output", "/dev/null", "--header",
+                        "Content-Type: application/json", "--data-binary", "@" + file, urls[node],
+                    ],
+                    environment: TestBinary.environment,
+                    folder: folder
+                ).status == 0
+            }
+        }
+    }
+
+    // MARK: What is left
+
+    private static func expectOneEach(_ topicID: String, _ client: TocsinClient) async throws {
+        let query = """
+            query($t: ID!, $n: String) { incidentsByTopicIdAndOpenedAt(topicId: $t, limit: 100, nextToken: $n) {
+                nextToken items { number key state timeline(limit: 10) { items { change } }
+                    messages(limit: 10) { items { incidentChange } } } } }
+            """
+        var (seen, numbers, messages, wrong) = ([String: Int](), Set<Int64>(), 0, [String]())
+        var next = JSONValue.null
+        repeat {
+            let variables: JSONObject = ["t": .string(topicID), "n": next]
+            let page = try await client.query(query, variables: variables)["incidentsByTopicIdAndOpenedAt"]
+            for item in page?["items"]?.arrayValue ?? [] {
+                let key = item["key"]?.stringValue ?? ""
+                let fate = Fate(of: Int(key.dropFirst("host-".count)) ?? 0)
+                seen[key, default: 0] += 1
+                numbers.insert(item["number"]?.intValue ?? 0)
+                let timeline = (item["timeline"]?["items"]?.arrayValue ?? []).map { $0["change"]?.stringValue ?? "" }
+                let said = (item["messages"]?["items"]?.arrayValue ?? []).map {
+                    $0["incidentChange"]?.stringValue ?? ""
+                }
+                messages += said.count
+                if timeline != fate.changes || said.sorted() != fate.changes.sorted()
+                    || item["state"]?.stringValue != fate.state
+                {
+                    wrong.append("\(key) \(item["state"] ?? .null): \(timeline), \(said)")
+                }
+            }
+            next = page?["nextToken"] ?? .null
+        } while next != .null
+        let missing = (0..<keys).filter { seen["host-\($0)"] == nil }
+        #expect(missing.isEmpty, "lost: \(missing.prefix(10)), \(missing.count) in all")
+        #expect(seen.count == keys && seen.allSatisfy { $0.value == 1 }, "one incident a key")
+        #expect(numbers == Set(1...Int64(keys)), "numbers are dense")
+        #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(5))")
+        let last = try await client.query(
+            "query($t: ID!) { getTopic(id: $t) { lastNumber } }",
+            variables: ["t": .string(topicID)]
+        )
+        #expect(last["getTopic"]?["lastNumber"] == .int(Int64(2 * keys)), "a message each change")
+        #expect(messages == 2 * keys)
+    }
+
+    /// Deliveries that are to be sent, and fan-outs that go on.
+    private static func underWay(_ cluster: Cluster) throws -> Int64? {
+        let connection = try cluster.database.connect(.reader)
+        defer { connection.close() }
+        return try connection.first(
+            """
+            SELECT (SELECT count(*) FROM deliveries WHERE status IN ('waiting', 'sending'))
+                + (SELECT count(*) FROM fanouts)
+            """
+        ) { $0.int(0) }
+    }
+
+    /// What the last push for each place on a screen says, over all phones; gives how many came.
+    private static func expectScreens(_ cluster: Cluster) async throws -> Int {
+        var shown: [String: [String: SeenPush]] = [:]
+        var places: [String: Set<String>] = [:]
+        var (count, since, rings) = (0, Int64(0), [String: Int]())
+        while true {
+            let page = try await cluster.simulator.get("/_pushes?since=\(since)&limit=1000").arrayValue ?? []
+            guard let last = page.last?["sequence"]?.intValue else { break }
+            since = last
+            for push in page.map(SeenPush.init) where push.isAccepted {
+                count += 1
+                let place = Self.place(of: push) ?? "none"
+                shown[push.token, default: [:]][place] = push
+                places[push.title, default: []].insert(place)
+                if push.body == "91 %" { rings["\(push.token) \(push.title)", default: 0] += 1 }
+            }
+        }
+        #expect(places.allSatisfy { $0.value.count == 1 }, "all pushes of an incident have one place")
+        for phone in phones {
+            let screen = shown[phone] ?? [:]
+            var bodies: [String: String] = [:]
+            for push in screen.values { bodies[push.title] = push.body }
+            #expect(bodies.count == screen.count, "an incident is shown once")
+            let ringing = Set(bodies.filter { $0.value == "91 %" }.keys)
+            let open = Set((0..<keys).filter { Fate(of: $0) == .staysOpen }.map { "Down: \($0)" })
+            let silent = open.subtracting(ringing).sorted()
+            let stale = ringing.subtracting(open).sorted()
+            #expect(silent.isEmpty, "\(phone.prefix(8)) does not show \(silent.count): \(silent.prefix(5))")
+            #expect(stale.isEmpty, "\(phone.prefix(8)) still shows \(stale.count): \(stale.prefix(5))")
+            for number in 0..<keys {
+                guard let body = bodies["Down: \(number)"], body != "91 %" else { continue }
+                let expected = Fate(of: number) == .acknowledged ? "Acknowledged" : "Resolved"
+                #expect(body.hasPrefix(expected), "\(phone.prefix(8)), \(number): \(body)")
+            }
+        }
+        print("\(rings.count { $0.value > 1 }) pushes were sent once more after a kill.")
+        return count
+    }
+
+    /// Where a push stands on its screen.
+    private static func place(of push: SeenPush) -> String? {
+        push.record["headers"]?["apns-collapse-id"]?.stringValue
+            ?? push.record["payload"]?["message"]?["android"]?["notification"]?["tag"]?.stringValue
+    }
+}
