@@ -53,12 +53,12 @@ struct HostCommandTests {
             let scene = try await ReceiverScene(installation)
             try await HostScene.run { host in
                 let stage = Stage(scene: scene, host: host)
-                let events = try stage.file("event.key", try await scene.way("EVENT").key)
-                let mails = try stage.file("mail.key", try await scene.way("MAIL").key)
+                let eventKey = try stage.file("event.key", try await scene.way("EVENT").key)
+                let mailKey = try stage.file("mail.key", try await scene.way("MAIL").key)
                 let spool = ["--spool", host.spool]
-                try await events(of: stage, events, spool)
-                try await notifications(to: stage, events, spool)
-                try await mails(of: stage, mails, spool)
+                try await events(of: stage, eventKey, spool)
+                try await notifications(to: stage, eventKey, spool)
+                try await mails(of: stage, mailKey, spool)
                 try await pings(of: stage)
                 #expect(host.waiting().isEmpty && host.waiting("/refused").isEmpty)
             }
@@ -75,7 +75,7 @@ struct HostCommandTests {
             try await stage.run(["event", "log", "--title", "Disks", "--body", "91 %"] + spool, key)
             #expect(stage.host.waiting().count == 2)
         }
-        try await stage.run(["event", "flush"] + spool, key)
+        try await stage.host.flush(port: stage.port)
         #expect(try await stage.incidents() == ["db-3/disk": "ACKNOWLEDGED Disk full"])
         try await stage.run(["event", "resolve", "--key", "db-3/disk"] + spool, key)
         #expect(try await stage.incidents() == ["db-3/disk": "RESOLVED Disk full"])
@@ -106,7 +106,7 @@ struct HostCommandTests {
         try await stage.scene.installation.killAndRestartServer {
             try await stage.run(["sendmail"] + spool + ["-i", "root"], key, input: mail)
         }
-        try await stage.run(["event", "flush"] + spool, key)
+        try await stage.host.flush(port: stage.port)
         // The same mail once more.
         try await stage.run(["sendmail"] + spool + ["-i", "root"], key, input: mail)
         let said = try await stage.scene.messages().filter { $0["title"] == "Cron <root@db-3> backup" }

@@ -101,8 +101,9 @@ struct NodeAlertStormTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for first in 0..<senders {
-                var sender = Sender(urls: urls, folder: folder, random: StormRandom(seed: seed &+ UInt64(first)))
+                let fresh = Sender(urls: urls, folder: folder, random: StormRandom(seed: seed &+ UInt64(first)))
                 group.addTask {
+                    var sender = fresh
                     var later: [Int] = []
                     for post in stride(from: first, to: posts, by: senders) {
                         try await sender.trigger(post)
@@ -140,7 +141,7 @@ struct NodeAlertStormTests {
 
         /// The alerts of a post.
         private func alerts(_ post: Int) -> Range<Int> {
-            let each = keys / posts
+            let each = NodeAlertStormTests.keys / NodeAlertStormTests.posts
             return post * each..<(post + 1) * each
         }
 

@@ -50,7 +50,7 @@ struct SenderPage: CustomStringConvertible {
         }
         let span = /`(?:(GET|POST) )?(\/(?:in|ping|api\/push|hooks|services|v2|message|version|health)[^`\s]*)`/
         for match in text.matches(of: span) where !match.output.2.contains("…") {
-            found.insert(Address(method: match.output.1.map(String.init), path: String(match.output.2)))
+            found.insert(Address(method: match.output.1.map { String($0) }, path: String(match.output.2)))
         }
         return found
     }
