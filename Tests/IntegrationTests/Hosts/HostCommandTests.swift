@@ -121,8 +121,8 @@ struct HostCommandTests {
         let command = ["ping", "--key-file", key, "--", "/bin/sh", "-c"]
         let failed = try await stage.host.tocsin(command + ["echo disk full; exit 3"], port: stage.port)
         #expect(failed.status == 3 && failed.output == "disk full\n")
-        #expect(try await stage.incidents()["monitor/backup"] == "OPEN Backup failed")
+        #expect(try await stage.incidents()["monitor/backup"] == "OPEN Backup failed with status 3")
         try await stage.run(command + ["true"], key)
-        #expect(try await stage.incidents()["monitor/backup"] == "RESOLVED Backup failed")
+        #expect(try await stage.incidents()["monitor/backup"] == "RESOLVED Backup failed with status 3")
     }
 }
