@@ -160,6 +160,14 @@ package struct DeliveryFacts: Sendable {
     private var incidentGate: Gate? {
         guard let incident, let change = message["incidentChange"].text.flatMap(IncidentChange.init) else { return nil }
         guard change.isLoud else {
+            guard !isOvertaken(incident) else {
+                return Gate(
+                    name: .incident,
+                    passed: false,
+                    sentence: "A later change of the incident has taken its place "
+                        + "(\(DeliveryReason.incidentAnswered.rawValue))."
+                )
+            }
             guard !incident.hasReached else {
                 return Gate(name: .incident, passed: true, sentence: "It takes the place of the incident's last push.")
             }
@@ -171,7 +179,7 @@ package struct DeliveryFacts: Sendable {
                 advice: "Nothing: what asks for somebody goes to all members."
             )
         }
-        guard (message["number"].int ?? 0) <= incident.answeredNumber else {
+        guard (message["number"].int ?? 0) < incident.answeredNumber else {
             return Gate(name: .incident, passed: true, sentence: "The incident asks for somebody.")
         }
         let wasSent = deliveries.contains { $0.status == .accepted }
@@ -181,6 +189,11 @@ package struct DeliveryFacts: Sendable {
             : "Somebody has answered the incident, so what asks for somebody is not sent any more "
                 + "(\(DeliveryReason.incidentAnswered.rawValue))."
         return Gate(name: .incident, passed: wasSent, sentence: sentence)
+    }
+
+    /// Whether what a quiet message says was over before it was sent.
+    private func isOvertaken(_ incident: Incident) -> Bool {
+        (message["number"].int ?? 0) < incident.answeredNumber && !deliveries.contains { $0.status == .accepted }
     }
 
     private var topicPushGate: Gate? {

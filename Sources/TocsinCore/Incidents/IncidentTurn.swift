@@ -107,7 +107,7 @@ extension IncidentTurn {
         let before = incident.standing
         set(change.standing, change.values, of: &incident)
         let message = try tell(change, of: &incident)
-        if let message, [.acknowledged, .snoozed, .resolved].contains(change.change) {
+        if let message, change.change.overtakesPushes {
             incident.facts.answeredNumber = message.number
             try writer.withdrawPushes(ofIncident: incident.id, now: now)
             writer.note(.incidentAnswered(incident.id, message.number))

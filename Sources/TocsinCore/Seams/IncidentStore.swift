@@ -32,7 +32,7 @@ package protocol IncidentReading {
         after number: MessageNumber,
         limit: Int
     ) throws(StoreError) -> [String]
-    /// Up to which number in their topic the loud messages of these incidents ring no more.
+    /// Before which number in their topic the pushes of these incidents are overtaken.
     func answeredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber]
     /// Those of these devices that got a push of the incident, or have one on its way.
     func devicesReached(byIncident id: String, among devices: [DeviceID]) throws(StoreError) -> Set<DeviceID>

@@ -46,7 +46,8 @@ final class Cancellations: Sendable {
         }
     }
 
-    /// Notes that the loud messages of an incident up to this number in their topic ring no more.
+    /// Notes that the pushes of an incident's messages before this number are overtaken: nobody is
+    /// asked any more, or what they say is over.
     func add(answered incident: String, upTo number: MessageNumber, now: Timestamp) {
         state.withLock { state in
             let latest = max(number, state.answers[incident] ?? number)
@@ -55,11 +56,9 @@ final class Cancellations: Sendable {
         hasAnswers.store(true, ordering: .releasing)
     }
 
-    /// Whether somebody has answered what a message asks.
+    /// Whether somebody has answered what a message asks, or a later change takes its place.
     private func isAnswered(_ payload: PushPayload) -> Bool {
-        guard payload.asksForSomebody, hasAnswers.load(ordering: .acquiring), let incident = payload.incidentID else {
-            return false
-        }
+        guard hasAnswers.load(ordering: .acquiring), let incident = payload.incidentID else { return false }
         return state.withLock { $0.answers[incident] }.map { payload.number < $0 } ?? false
     }
 

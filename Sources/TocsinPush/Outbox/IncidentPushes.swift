@@ -4,16 +4,16 @@ import TocsinCore
 /// What pushes of incidents are held against beside the rights and wishes of people: whether
 /// somebody has answered, and who has seen that there is anything to answer.
 enum IncidentPushes {
-    /// Notes which incidents of these messages were answered, by whichever node.
+    /// Notes up to where changes have overtaken the incidents of these messages, by whichever node.
     static func noteAnswers(
         to messages: some Sequence<Record>,
         _ context: OutboxContext,
         _ reader: any StoreReader
     ) throws(StoreError) {
-        let asking = Set(messages.filter { $0.isLoud }.compactMap { $0["incidentId"].text })
-        guard !asking.isEmpty else { return }
+        let incidents = Set(messages.compactMap { $0["incidentId"].text })
+        guard !incidents.isEmpty else { return }
         let now = context.time.now()
-        for (incident, number) in try reader.answeredNumbers(of: asking) where number > 0 {
+        for (incident, number) in try reader.answeredNumbers(of: incidents) where number > 0 {
             context.cancellations.add(answered: incident, upTo: number, now: now)
         }
     }

@@ -31,8 +31,6 @@ package struct PushPayload: Sendable, Hashable {
     package var key: String?
     /// The incident that it is about; nil: none.
     package var incidentID: String?
-    /// Whether it asks for somebody: not once the incident was answered.
-    package var asksForSomebody = false
     /// As the publisher gave it.
     package var createdAt: String
     /// When the message became durable, by the server's clock.
@@ -90,7 +88,6 @@ package struct PushPayload: Sendable, Hashable {
         category = state?.category ?? named
         key = message["key"].text
         incidentID = message["incidentId"].text
-        asksForSomebody = message["incidentChange"].text.flatMap(IncidentChange.init)?.isLoud ?? false
         createdAt = message["createdAt"].text ?? ""
         committedAt = Timestamp(milliseconds: message["_lastChangedAt"].int ?? 0)
         expiresAt = message["expiresAt"].text.flatMap { Timestamp(awsDateTime: $0) }

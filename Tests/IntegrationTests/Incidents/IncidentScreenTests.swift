@@ -144,6 +144,27 @@ struct IncidentScreenTests {
         }
     }
 
+    @Test("what waits to tell of a change ends when the next one comes, so that phones show the last")
+    func overtaken() async throws {
+        try await Installation.run { installation in
+            let stage = try await Stage(installation, [Phone.firstIOS])
+            try await stage.say("trigger")
+            try await stage.untilShown(Phone.firstIOS, "91 %")
+            try await installation.simulator?.post("/_outage?provider=apns&kind=unavailable")
+            try await stage.act("ack", "alerts#1")
+            try await eventually("the acknowledgement waits for another attempt") {
+                try await stage.deliveries("ACKNOWLEDGED").first?.hasPrefix("WAITING") == true
+            }
+            try await stage.say("resolve")
+            try await installation.simulator?.post("/_outage?provider=apns&kind=none")
+            try await stage.untilShown(Phone.firstIOS, "Resolved after")
+            try await eventually("the acknowledgement has ended") {
+                try await stage.deliveries("ACKNOWLEDGED") == ["ENDED INCIDENT_ANSWERED"]
+            }
+            #expect(try await stage.shown(Phone.firstIOS).count == 1)
+        }
+    }
+
     @Test("what waits to ring when somebody answers ends, and never rings")
     func withdrawn() async throws {
         try await Installation.run { installation in

@@ -102,6 +102,23 @@ struct IncidentPushTests {
         }
     }
 
+    @Test("a quiet change whose fan-out begins after the next change is not sent")
+    func overtaken() async throws {
+        try await with { harness in
+            try await publish(.opened, "m1", number: 1, harness)
+            try await harness.running { _ in _ = try await harness.deliveries("m1") { $0.are(1, .accepted) } }
+            try await publish(.acknowledged, "m2", number: 2, harness)
+            try await publish(.resolved, "m3", number: 3, harness)
+            try await answer(upTo: 3, harness)
+            try await harness.running { _ in
+                let rows = try await harness.deliveries("m2") { $0.are(1, .ended) }
+                #expect(rows.map(\.reason) == [.incidentAnswered])
+                try await harness.deliveries("m3") { $0.are(1, .accepted) }
+            }
+            #expect(harness.transport.sent.count == 2)
+        }
+    }
+
     @Test("a quiet change replaces the notification where there is one, and goes to no other device")
     func replaced() async throws {
         try await with { harness in
