@@ -4,6 +4,8 @@ import Synchronization
 import TestDatabases
 import Testing
 import TocsinClient
+import TocsinPostgres
+import TocsinStore
 
 /// Senders post to two nodes, some of them the same to both at once, while either is killed.
 ///
