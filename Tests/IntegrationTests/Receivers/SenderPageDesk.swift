@@ -201,8 +201,8 @@ final class SenderPageDesk {
             var command = String(match.output.1)
             for (name, value) in Self.macros { command = command.replacing("$\(name)$", with: value) }
             let isNamed = match.output.1.contains("NAGIOS_")
-            let variables = isNamed ? [:] : Self.macros.map { ("NAGIOS_" + $0, $1) }
-            try await run(command + "\n", page, Dictionary(uniqueKeysWithValues: variables))
+            let variables = Self.macros.map { ("NAGIOS_" + $0, $1) }
+            try await run(command + "\n", page, isNamed ? [:] : Dictionary(uniqueKeysWithValues: variables))
         }
     }
 
