@@ -255,7 +255,7 @@ struct NodeAlertStormTests {
         var places: [String: Set<String>] = [:]
         var (count, since, rings) = (0, Int64(0), [String: Int]())
         while true {
-            let page = try await cluster.simulator.get("/_pushes?since=\(since)&limit=1000").arrayValue ?? []
+            let page = try await cluster.simulator.get("/_pushes?since=\(since)&limit=200").arrayValue ?? []
             guard let last = page.last?["sequence"]?.intValue else { break }
             since = last
             for push in page.map(SeenPush.init) where push.isAccepted {

@@ -106,11 +106,11 @@ struct IncidentPushTests {
     func overtaken() async throws {
         try await with { harness in
             try await publish(.opened, "m1", number: 1, harness)
-            try await harness.running { _ in _ = try await harness.deliveries("m1") { $0.are(1, .accepted) } }
-            try await publish(.acknowledged, "m2", number: 2, harness)
-            try await publish(.resolved, "m3", number: 3, harness)
-            try await answer(upTo: 3, harness)
             try await harness.running { _ in
+                try await harness.deliveries("m1") { $0.are(1, .accepted) }
+                try await answer(upTo: 3, harness)
+                try await publish(.acknowledged, "m2", number: 2, harness)
+                try await publish(.resolved, "m3", number: 3, harness)
                 let rows = try await harness.deliveries("m2") { $0.are(1, .ended) }
                 #expect(rows.map(\.reason) == [.incidentAnswered])
                 try await harness.deliveries("m3") { $0.are(1, .accepted) }
