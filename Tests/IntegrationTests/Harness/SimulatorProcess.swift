@@ -13,6 +13,7 @@ struct SimulatorProcess {
     init(folder: String, options: [String] = []) async throws {
         self.folder = folder
         let readyFile = folder + "/simulator.ready"
+        try await AccountKey.copy(to: folder + "/simulator")
         process = try ChildProcess(
             try TestBinary.path(),
             ["simulator", "--directory", folder + "/simulator", "--ready-file", readyFile] + options,
@@ -93,5 +94,27 @@ struct SeenPush: CustomStringConvertible {
             message?["data"],
         ]
         return sources.compactMap { $0?[key]?.stringValue }.first ?? ""
+    }
+}
+
+/// The RSA key of the simulator's service account, made once: to find its primes takes a simulator
+/// more of the processor than all else that it does.
+private enum AccountKey {
+    private static let pem = Task {
+        try await ChildProcess.run(
+            "/usr/bin/openssl",
+            ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"],
+            environment: TestBinary.environment,
+            folder: NSTemporaryDirectory()
+        ).output
+    }
+
+    static func copy(to folder: String) async throws {
+        let path = folder + "/account-key.pem"
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        let text = try await pem.value
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
 }
