@@ -33,4 +33,23 @@ case " $* " in
     fi
     ;;
 esac
-python3 "$root/Tests/Attacks/attacks.py" "$binary" "$@"
+attack() { python3 "$root/Tests/Attacks/attacks.py" "$binary" "$@"; }
+case " $* " in
+*' --database'* | *' --help '* | *' -h '*) at_once= ;;
+*' --short '*) at_once="${TOCSIN_TEST_POSTGRES:-}" ;;
+*) at_once= ;;
+esac
+if [ -z "$at_once" ]; then
+    attack "$@"
+    exit
+fi
+# The bounds of the short form are wide: both databases are attacked at once.
+on_sqlite=$(mktemp)
+trap 'rm -f "$on_sqlite"; stop_postgres' EXIT
+attack "$@" --database sqlite >"$on_sqlite" 2>&1 &
+other=$!
+result=0
+attack "$@" --database postgres || result=$?
+wait "$other" || result=$?
+cat "$on_sqlite"
+exit "$result"

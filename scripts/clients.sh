@@ -12,7 +12,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/packages.sh"
 # shellcheck source=scripts/postgres.sh
 . "$root/scripts/postgres.sh"
-trap stop_postgres EXIT
 export HOME="${HOME:-$root/.tocsin/home}"
 cd "$root"
 # Python writes its compiled files elsewhere, so that the folder of checks stays as it is.
@@ -28,13 +27,18 @@ fi
 
 failed=()
 left_out=()
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"; stop_postgres' EXIT
 
 # Runs a program of Tests/Clients for at most so many seconds: NAME SECONDS PYTHON FILE ARGUMENT...
 drive() {
     local name="$1" seconds="$2"
     shift 2
     step "$name"
-    timeout --kill-after 10 "$seconds" "$@" || failed+=("$name")
+    if ! timeout --kill-after 10 "$seconds" "$@" 2>&1 | tee "$logs/present"; then
+        failed+=("$name")
+        { step "$name" && tail -n 40 "$logs/present"; } >>"$logs/failed" 2>&1
+    fi
 }
 
 leave_out() {
@@ -135,5 +139,7 @@ else
 fi
 
 [ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 10 parts."
+# What failed is said last, because logs are cut at their beginning.
+[ "${#failed[@]}" -eq 0 ] || cat "$logs/failed" 2>/dev/null || true
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."
 step "All clients that could be installed were served."

@@ -10,9 +10,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/postgres.sh"
 export HOME="${HOME:-$root/.tocsin/home}"
 cd "$root"
-log=$(mktemp)
-beside=""
-trap 'rm -f "$log" "$beside"; stop_postgres' EXIT
+logs=$(mktemp -d)
+log="$logs/tests"
+trap 'rm -rf "$logs"; stop_postgres' EXIT
 
 prepare_build
 # PostgreSQL is the other database that tests run on; over NATS nodes wake each other.
@@ -50,19 +50,27 @@ processes_on_postgres=(RightsMatrixTests PushAccessTests PushCommandTests Delive
 # each other's threads on two cores.
 sockets=(TocsinHTTPTests TocsinHTTP2Tests TocsinServerTests TocsinClientTests IntegrationTests)
 status=0
+failed=()
 
 # Runs tests with these options; one that hangs is ended and counts as failed.
 run_tests() {
     timeout --kill-after 10 900 swift test --skip-build --parallel "${without_debug_info[@]}" "$@" 2>&1 | tee -a "$log" || status=$?
 }
 
+# Runs a program for at most so many seconds, and keeps what it says: NAME SECONDS PROGRAM ARGUMENT...
+check() {
+    local name="$1" seconds="$2"
+    shift 2
+    timeout --kill-after 10 "$seconds" "$@" 2>&1 | tee "$logs/$name" || failed+=("$name")
+}
+
 # Judges the GraphQL engine by graphql-core and by made-up inputs; others go first.
 judge_engine() {
-    local failed=0
+    local result=0
     # A fixed seed here, so that a change is judged by what it changed; scripts/oracle.sh alone takes a new one each time.
-    nice timeout --kill-after 10 900 scripts/oracle.sh --random 150 --seed 20260901 || failed=$?
-    nice timeout --kill-after 10 900 scripts/fuzz.sh 40 || failed=$?
-    return "$failed"
+    nice timeout --kill-after 10 900 scripts/oracle.sh --random 150 --seed 20260901 || result=$?
+    nice timeout --kill-after 10 900 scripts/fuzz.sh 40 || result=$?
+    return "$result"
 }
 
 if [ $# -gt 0 ]; then
@@ -89,21 +97,24 @@ else
     TOCSIN_BINARY="$(swift build --show-bin-path)/tocsin"
     export TOCSIN_BINARY TOCSIN_TESTS_BUILT=1
     # What computes and needs nobody runs beside the clients, which mostly wait.
-    beside=$(mktemp)
-    judge_engine >"$beside" 2>&1 </dev/null &
-    beside_process=$!
+    judge_engine >"$logs/engine" 2>&1 </dev/null &
+    engine=$!
     step "Driving the server with other people's clients"
-    timeout --kill-after 10 1800 scripts/clients.sh || status=$?
+    check clients 1800 scripts/clients.sh
     step "Comparing the GraphQL engine with graphql-core, and fuzzing it"
-    wait "$beside_process" || status=$?
-    cat "$beside"
+    wait "$engine" || failed+=(engine)
+    cat "$logs/engine"
     step "Attacking the server"
-    timeout --kill-after 10 900 scripts/attacks.sh --short || status=$?
+    check attacks 900 scripts/attacks.sh --short
 fi
 
 step "$((SECONDS / 60)) min $((SECONDS % 60)) s. $(grep -a -o 'Test run with .*' "$log" || echo 'No test ran')"
+# Once more at the end, where whoever reads looks first: each expectation that failed, with the lines that say why, and
+# the last lines of each other check that failed.
 if [ "$status" -ne 0 ]; then
-    # Once more at the end, where whoever reads looks first: each expectation that failed, with the lines that say why.
     grep -a -A 4 -E '^✘ Test .* recorded an issue' "$log" | head -n 120 || true
-    give_up "A check failed; the lines above say which."
 fi
+for name in ${failed[@]+"${failed[@]}"}; do
+    step "The last lines of $name" && tail -n 60 "$logs/$name" | cut -c 1-240
+done
+[ "$status" -eq 0 ] && [ "${#failed[@]}" -eq 0 ] || give_up "A check failed; the lines above say which."

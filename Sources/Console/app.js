@@ -14,7 +14,7 @@ const views = {
   "/": "feed", "/feed": "feed", "/start": "start", "/topics/:id": "feed", "/topics/:id/settings": "topic",
   "/topics/:id/integrations": "integrations", "/incidents": "incidents", "/incidents/:id": "incident",
   "/messages/:id": "message", "/send": "send", "/devices": "devices", "/tokens": "tokens", "/account": "account",
-  "/people": "people", "/search": "search", "/deliveries": "deliveries", "/audit": "audit", "/sign-in": "sign-in",
+  "/people": "people", "/search": "search", "/deliveries": "deliveries", "/audit": "audit", "/node": "node", "/sign-in": "sign-in",
 };
 
 let current = { stop() {} };
@@ -178,7 +178,7 @@ async function fillRail(path) {
       shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
     el("ul", {}, entry("/start", "Start"), entry("/devices", "Devices"), entry("/tokens", "Tokens"), entry("/account", "Account"),
       entry("/deliveries", "Problems"), entry("/audit", "Audit"),
-      me.admin ? entry("/people", "People") : null));
+      me.admin ? [entry("/people", "People"), entry("/node", "Node")] : null));
   if (focused) [...rail.querySelectorAll("a")].find(({ href }) => href === focused)?.focus({ preventScroll: true });
 }
 

@@ -27,7 +27,8 @@ export function listenToKeys(go, isSignedIn) {
   addEventListener("keydown", (event) => {
     const { key, target } = event;
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const inField = target.closest?.("input, select, textarea, dialog");
+    // For a moment the focus is still in a dialog that was closed.
+    const inField = target.checkVisibility?.() !== false && target.closest?.("input, select, textarea, dialog");
     if (key === "Escape" && inField && !inField.closest("dialog")) return inField.blur();
     if (inField || !isSignedIn()) return;
     // The help is reached also where keys are off, to switch them on.

@@ -69,6 +69,11 @@ package struct HistogramSnapshot: Sendable, Hashable {
     /// The sum of all values.
     package let sum: Double
 
+    /// What a histogram with these bounds held.
+    package init(bounds: [Double], counts: [Int], sum: Double) {
+        (self.bounds, self.counts, self.sum) = (bounds, counts, sum)
+    }
+
     /// How many values there were.
     package var count: Int { counts.reduce(0, +) }
 }

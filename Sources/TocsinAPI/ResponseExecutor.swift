@@ -49,6 +49,7 @@ package final class ResponseExecutor: Sendable {
         DeliveryResolvers.register(in: &map)
         CategoryResolvers.register(in: &map)
         ServerInfoResolvers.register(in: &map)
+        ServerStateResolvers.register(in: &map)
         ReadStateResolvers.register(in: &map)
         DirectPushResolvers(schema: schema).register(in: &map)
         ScheduledMessageResolvers.register(in: &map)

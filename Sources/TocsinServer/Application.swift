@@ -33,6 +33,8 @@ package final class Application: Sendable {
     private let heartbeat: HeartbeatSender
     private let audit: ServerAudit
     private let front: FrontPart
+    /// nil where nothing is measured.
+    private let series: SeriesRing?
     private let notifier: ServiceNotifier
     /// Takes changed settings while the server runs.
     package let reloader: Reloader
@@ -128,6 +130,20 @@ package final class Application: Sendable {
         process.metrics.add(reloader)
         process.metrics.add(backups)
         process.metrics.add(heartbeat)
+        series = process.metrics.makeSeries()
+        api.services.server.replace(
+            with: ServerReport(
+                node: admin.node,
+                process: process,
+                store: store,
+                push: push,
+                front: front,
+                cluster: cluster,
+                origins: origins,
+                reloader: reloader,
+                ring: series
+            )
+        )
         admin.serve(adminRoutes(origins), health: front.health)
     }
 
@@ -206,7 +222,7 @@ package final class Application: Sendable {
         let (store, access, push, feed, cluster, upkeep) = (store, access, push, api.feed, cluster, upkeep)
         let (api, jobs, heartbeat) = (api, process.metrics.jobs, heartbeat)
         let (timers, audit, signIn, log, server) = (timers, audit, signIn, process.log, front.metrics)
-        let reports = serviceReports
+        let (reports, series) = (serviceReports, series)
         await withDiscardingTaskGroup { group in
             group.addTask { await log.run() }
             group.addTask {
@@ -228,6 +244,7 @@ package final class Application: Sendable {
             group.addTask { await audit.run() }
             group.addTask { await server.run() }
             group.addTask { await reports.run() }
+            if let series { group.addTask { await series.run() } }
             if let cluster { group.addTask { await cluster.run() } }
         }
     }

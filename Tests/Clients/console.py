@@ -4,6 +4,7 @@ request leaves for another host, and no page breaks its own security policy. Use
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -214,6 +215,19 @@ def looked_for(here, token, topic):
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("table", name="What was done").get_by_text("topic.create")).to_be_visible(timeout=60_000)
     here.judged("audit")
+
+    page.get_by_role("link", name="Node", exact=True).click()
+    here.at("Node")
+    expect(page.get_by_text("takes requests. Tocsin")).to_be_visible(timeout=60_000)
+    memory = page.locator("section").filter(has=page.get_by_role("heading", name="Memory"))
+    expect(memory.get_by_role("img")).to_have_accessible_name(re.compile(r"^Memory\. \d+(\.\d)? MB, at most"), timeout=60_000)
+    memory.get_by_text("As a table").click()
+    expect(memory.get_by_role("cell").nth(1)).to_contain_text("MB")
+    page.get_by_role("button", name="The last day").click()
+    expect(page.get_by_role("button", name="The last day")).to_have_attribute("aria-pressed", "true")
+    page.locator("summary", has_text="settings").click()
+    expect(page.get_by_role("table", name="Settings")).to_contain_text("metrics")
+    here.judged("node")
 
 
 def shared(server, context, checks, token, topic):

@@ -98,6 +98,7 @@ struct Probe {
         read("history", "", "{ items \(message) nextToken }"),
         read("devices", "", "{ id token name active }"),
         read("auditEvents", #"(filter: { subject: "TOPIC" })"#, "{ items { id actor subject detail } nextToken }"),
+        read("server", "", "{ node settings { value } }"),
         read("memberships", "", "{ topicId userId push }"),
         read("me", "", "{ userId username }"),
         read("explainDelivery", #"(messageId: "MESSAGE", userId: "ada")"#, "{ userId summary gates { sentence } }"),

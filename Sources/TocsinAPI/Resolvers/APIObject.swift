@@ -155,6 +155,8 @@ package final class Services: Sendable {
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
     package let sessions: SessionService?
+    /// What the running server tells administrators of itself; nil until it runs.
+    package let server = Reloadable<(any ServerReporting)?>(nil)
     /// The categories that apps register, by the categories file.
     package var categories: [NotificationCategory] { reloadableCategories.value }
     /// Where `categories` are read; a reload may replace them.

@@ -257,7 +257,7 @@ extension HTTPConnectionHandler {
         switch admission {
         case .admitted(let owner):
             guard reader.admit(owner.map(MemoryHolder.owner) ?? .address(reader.client)) else {
-                return refuse(.tooMuchMemory)
+                return refuse(reader.memoryRefusal)
             }
             registration?.standing = .busy
             if reader.awaitsContinue, running == nil, waiting.isEmpty {

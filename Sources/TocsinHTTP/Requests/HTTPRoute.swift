@@ -17,6 +17,9 @@ package struct HTTPRoute: Sendable {
     /// The longest body, in bytes, where it is another than elsewhere; the route answers those who
     /// announce more.
     package var maximumBodyBytes: Int?
+    /// What those are told who have too much waiting in memory, where it is not 429: monitoring
+    /// systems send again after 503, and some of them after nothing else.
+    package var overloadStatus: HTTPResponse.Status?
     /// Which requests are meant, among those of the path; one without a method stands for any.
     ///
     /// Such a route is asked last, and only where no other has the path: pages, which are for

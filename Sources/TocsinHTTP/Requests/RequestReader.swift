@@ -163,8 +163,9 @@ final class RequestReader: ChannelInboundHandler {
             self.present?.body.writeImmutableBuffer(bytes)
         }
         guard hold() else {
+            let refusal = memoryRefusal
             refuse()
-            return .refused(.tooMuchMemory)
+            return .refused(refusal)
         }
         return .partial
     }
@@ -185,6 +186,13 @@ final class RequestReader: ChannelInboundHandler {
             startedAt: present.startedAt,
             id: present.head.id(ofRequest: requestNumber, present.headers)
         )
+    }
+
+    /// What is said where more of one's waits than may, at the path of the request that comes in.
+    var memoryRefusal: HTTPRefusal {
+        let head = present?.head
+        let status = head.flatMap { rules.value.overloadStatus(at: $0.path, $0.method) }
+        return status.map { HTTPRefusal.tooMuchMemory($0) } ?? .tooMuchMemory
     }
 
     /// Counts the body twice: what is read of it stands beside it.
@@ -235,9 +243,13 @@ extension RequestReader {
 
 extension HTTPRefusal {
     /// More of one's requests, answers and queues wait than may.
-    static let tooMuchMemory = HTTPRefusal(
-        .tooManyRequests,
-        "Too much of your requests and answers waits in memory. Read your answers, and send less at once.",
-        .limit
-    )
+    static let tooMuchMemory = tooMuchMemory(.tooManyRequests)
+
+    static func tooMuchMemory(_ status: HTTPResponse.Status) -> HTTPRefusal {
+        HTTPRefusal(
+            status,
+            "Too much of your requests and answers waits in memory. Read your answers, and send less at once.",
+            .limit
+        )
+    }
 }

@@ -32,6 +32,11 @@ final class FrontRules: Sendable {
     func maximumBodyBytes(at path: String, _ method: HTTPRequest.Method) -> Int? {
         routes.first { $0.maximumBodyBytes != nil && $0.covers(path, method) }?.maximumBodyBytes
     }
+
+    /// The status for who has too much waiting, where routes say another than is usual.
+    func overloadStatus(at path: String, _ method: HTTPRequest.Method) -> HTTPResponse.Status? {
+        routes.first { $0.overloadStatus != nil && $0.covers(path, method) }?.overloadStatus
+    }
 }
 
 /// The rules in use, which may be others from one request to the next.

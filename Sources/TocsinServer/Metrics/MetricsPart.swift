@@ -26,11 +26,13 @@ final class MetricsPart: Sendable {
     let jobs = JobMetrics()
     let loopLag = LoopLag()
     let duties = GaugeSet<Duty>()
+    private let time: any TimeSource
     private let isOn: Bool
     private let sources = Mutex<[any MetricSource]>([])
 
     init(_ settings: Settings, time: any TimeSource) {
         isOn = settings.server.measures
+        self.time = time
         store = isOn ? StoreMetrics() : nil
         http = isOn ? HTTPMetrics() : nil
         auth = isOn ? AuthMetrics(time: time) : nil
@@ -49,6 +51,11 @@ final class MetricsPart: Sendable {
     /// The path on the port that everybody reaches; none where nothing is measured.
     func routes(for service: TocsinGraphQL) -> [HTTPRoute] {
         isOn ? [MetricsRoute(metrics: self, service: service).route] : []
+    }
+
+    /// What charts show, once it is run; nil where nothing is measured.
+    func makeSeries() -> SeriesRing? {
+        isOn ? SeriesRing(time: time) { [self] in families } : nil
     }
 
     /// Everything, as it is now.

@@ -30,7 +30,7 @@ struct ReceiverRoutes: Sendable {
             } respond: {
                 await desk.respond(to: $0)
             }
-            route.maximumBodyBytes = desk.maximumBodyBytes
+            (route.maximumBodyBytes, route.overloadStatus) = (desk.maximumBodyBytes, .serviceUnavailable)
             return route.labelled(.receivers)
         }
     }
@@ -42,7 +42,7 @@ struct ReceiverRoutes: Sendable {
         } respond: {
             await desk.respond(to: $0)
         }
-        route.maximumBodyBytes = desk.maximumBodyBytes
+        (route.maximumBodyBytes, route.overloadStatus) = (desk.maximumBodyBytes, .serviceUnavailable)
         return route.labelled(.receivers)
     }
 }

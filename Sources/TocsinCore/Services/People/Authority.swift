@@ -10,7 +10,7 @@ package enum Authority: Sendable {
     }
 
     /// Whether people and groups may be managed, or looked at.
-    func isAdmin(writing: Bool) -> Bool {
+    package func isAdmin(writing: Bool) -> Bool {
         switch self {
         case .shell: true
         case .caller(let caller): caller.isAdmin && AccessPolicy.mayManageOwnThings(caller, writing: writing)

@@ -1,0 +1,64 @@
+// A chart of lines over time: a drawing, a sentence that says the same, and a table.
+import { el, table } from "./dom.js";
+
+const [WIDTH, HEIGHT] = [600, 120];
+const LOOKS = [["var(--accent)", ""], ["var(--urgent)", "6 3"], ["var(--ok)", "2 3"], ["var(--warn)", "10 3 2 3"], ["var(--quiet)", "1 4"]];
+/** Longer tables are of use to nobody. */
+const ROWS = 60;
+
+function shape(name, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+/** Lines are `{ words, since, step, points }`, in which null is a gap; `say` puts a value into words. */
+export function chart(title, lines, { say }) {
+  const known = lines.map((line) => ({ ...line, values: line.points.filter((point) => point !== null) })).filter(({ values }) => values.length > 0);
+  const section = (...parts) => el("section", {}, el("h2", {}, title), ...parts);
+  if (known.length === 0) return section(el("p", { className: "hint" }, "Nothing was measured in this time."));
+  const most = Math.max(...known.flatMap(({ values }) => values));
+  const sentences = known.map(({ words, points, values }) => {
+    const last = points.at(-1);
+    return `${words ? words + ": " : ""}${last === null ? "nothing just now" : say(last)}, at most ${say(Math.max(...values))}`;
+  });
+  const drawing = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${sentences.join("; ")}.`, width: "100%", height: HEIGHT, preserveAspectRatio: "none" },
+    shape("path", { d: `M0 ${HEIGHT - 1}H${WIDTH}`, stroke: "var(--line)" }),
+    ...known.map(({ points }, index) => shape("path", {
+      d: path(points, most), fill: "none", stroke: LOOKS[index % LOOKS.length][0], "stroke-dasharray": LOOKS[index % LOOKS.length][1],
+      "stroke-width": 2, "stroke-linejoin": "round", "stroke-linecap": "round", "vector-effect": "non-scaling-stroke",
+    })));
+  const legend = el("ul", {}, sentences.map((sentence, index) => {
+    const [stroke, dashes] = LOOKS[index % LOOKS.length];
+    const sample = shape("svg", { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" }, shape("path", { d: "M0 4H24", stroke, "stroke-dasharray": dashes, "stroke-width": 2 }));
+    return el("li", {}, sample, " ", sentence);
+  }));
+  return section(drawing, legend, el("details", {}, el("summary", {}, "As a table"), twin(title, known, say)));
+}
+
+/** The way of a line; after a gap it begins anew, and a point alone is a dot. */
+export function path(points, most) {
+  const right = WIDTH / Math.max(1, points.length - 1);
+  let way = "";
+  let isDown = false;
+  points.forEach((point, index) => {
+    if (point === null) return void (isDown = false);
+    const place = `${(index * right).toFixed(1)} ${(HEIGHT - 2 - (most > 0 ? point / most : 0) * (HEIGHT - 6)).toFixed(1)}`;
+    way += isDown ? `L${place}` : `M${place}h0`;
+    isDown = true;
+  });
+  return way;
+}
+
+function twin(title, lines, say) {
+  const longest = lines.reduce((one, other) => (other.points.length > one.points.length ? other : one));
+  const rows = longest.points.map((_, index) => {
+    const at = new Date(Date.parse(longest.since) + index * longest.step * 1000);
+    // Series that began later have fewer points, and all end now.
+    const values = lines.map(({ points }) => points[index - longest.points.length + points.length] ?? null);
+    if (values.every((value) => value === null)) return null;
+    return [at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" }), ...values.map((value) => (value === null ? "–" : say(value)))];
+  }).filter(Boolean);
+  return table(title, ["At", ...lines.map(({ words }) => words || "Value")], rows.reverse().slice(0, ROWS));
+}

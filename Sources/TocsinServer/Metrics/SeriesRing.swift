@@ -1,0 +1,132 @@
+import Metrics
+import Synchronization
+import TocsinCore
+
+/// What charts show of this node: a few figures of the last 24 hours, kept in memory.
+///
+/// Every 15 seconds all that is counted is read as a scrape reads it, so charts need no Prometheus.
+/// Each series takes 23 kB.
+final class SeriesRing: Sendable {
+    /// Seconds from a point to the next.
+    static let step = 15
+    private static let capacity = 24 * 3600 / step
+
+    /// A figure with its points; `nan`: nothing was measured then.
+    struct Series: Sendable, Hashable {
+        let name: String
+        let labels: String
+        let since: Timestamp
+        let step: Int
+        let points: [Double]
+    }
+
+    private struct State: Sendable {
+        /// What counters and histograms stood at in the last round.
+        var before: [SeriesFigure.Key: SeriesFigure.Reading] = [:]
+        var rows: [SeriesFigure.Key: [Float]] = [:]
+        /// The number of the last round, counted from 1970 on; nil before the first.
+        var round: Int?
+    }
+
+    private let state = Mutex(State())
+    private let figures: [SeriesFigure]
+    private let time: any TimeSource
+    private let read: @Sendable () -> [MetricFamily]
+
+    init(
+        figures: [SeriesFigure] = SeriesFigure.all,
+        time: any TimeSource,
+        read: @escaping @Sendable () -> [MetricFamily]
+    ) {
+        (self.figures, self.time, self.read) = (figures, time, read)
+    }
+
+    /// The names that series can be asked for by.
+    var names: Set<String> { Set(figures.map(\.name)) }
+
+    /// Reads again and again until it is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            look()
+            let next = Int64(Self.round(at: time.now()) + 1) * Int64(Self.step) * 1000
+            try? await time.sleep(until: Timestamp(milliseconds: next))
+        }
+    }
+
+    /// One round; a second one within the same 15 seconds changes nothing.
+    func look() {
+        let round = Self.round(at: time.now())
+        guard state.withLock({ $0.round != round }) else { return }
+        let families = Dictionary(read().map { ($0.name, $0) }) { first, _ in first }
+        var readings: [SeriesFigure.Key: (SeriesFigure, SeriesFigure.Reading)] = [:]
+        for figure in figures {
+            guard let family = families[figure.family] else { continue }
+            for (labels, reading) in figure.readings(of: family) {
+                for key in figure.keys(labels) { readings[key] = (figure, reading) }
+            }
+        }
+        state.withLock { state in
+            // After a clock that was set back, what was kept is of a time that has yet to come.
+            if let last = state.round, round < last { state = State() }
+            let skipped = min(Self.capacity, state.round.map { round - $0 - 1 } ?? 0)
+            // Most answers of providers never come: such a series begins with the first.
+            let begun = readings.filter { !$0.value.0.beginsWithFirst || !$0.value.1.isZero }.keys
+            for key in Set(state.rows.keys).union(begun) {
+                var row = state.rows[key] ?? [Float](repeating: .nan, count: Self.capacity)
+                for gap in 0..<skipped { row[Self.place(round - 1 - gap)] = .nan }
+                let point = readings[key].flatMap { figure, reading in
+                    // Of what rises, one reading says nothing.
+                    figure.point(key, reading, since: skipped == 0 ? state.before[key] : nil)
+                }
+                row[Self.place(round)] = point.map { Float($0) } ?? .nan
+                state.rows[key] = row
+            }
+            state.before = readings.mapValues(\.1)
+            state.round = round
+        }
+    }
+
+    /// The series of these names, from this moment on.
+    ///
+    /// Points are joined to steps of so many seconds, a multiple of 15: of quantiles and ages the
+    /// largest counts, of the rest the mean.
+    func series(_ names: [String], since: Timestamp, step: Int) throws(ServiceError) -> [Series] {
+        guard step > 0, step.isMultiple(of: Self.step), step <= 24 * 3600 else {
+            throw .badInput("step must be a multiple of \(Self.step), in seconds, and at most 86400.")
+        }
+        if let unknown = names.first(where: { !self.names.contains($0) }) {
+            let known = self.names.sorted().joined(separator: ", ")
+            throw .badInput("No series \"\(unknown.prefix(64))\" is kept here. Those that are: \(known).")
+        }
+        let wanted = Set(names)
+        let (rows, last) = state.withLock { ($0.rows, $0.round) }
+        guard let last else { return [] }
+        let width = step / Self.step
+        let first = max(Self.round(at: since), last - Self.capacity + 1)
+        // Steps begin at multiples of themselves, so that charts that are drawn anew do not flicker.
+        let start = first / width * width
+        guard start <= last else { return [] }
+        return rows.keys.filter { wanted.contains($0.name) }.sorted().map { key in
+            let row = rows[key] ?? []
+            let points = stride(from: start, through: last, by: width).map { begin in
+                let values = (begin..<begin + width)
+                    .filter { $0 <= last && $0 > last - Self.capacity }
+                    .map { Double(row[Self.place($0)]) }
+                    .filter { !$0.isNaN }
+                guard let largest = values.max() else { return Double.nan }
+                return key.isWorst ? largest : values.reduce(0, +) / Double(values.count)
+            }
+            return Series(
+                name: key.name,
+                labels: key.labels,
+                since: Timestamp(milliseconds: Int64(start) * Int64(Self.step) * 1000),
+                step: step,
+                points: points
+            )
+        }
+    }
+
+    private static func round(at moment: Timestamp) -> Int { Int(moment.milliseconds / 1000) / step }
+
+    private static func place(_ round: Int) -> Int { round % capacity }
+}
