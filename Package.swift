@@ -230,7 +230,10 @@ let package = Package(
         tests("TocsinClientTests", ["Encodings", "GraphQLTransport", "JSON", "TocsinClient", "TocsinHTTP", logging]),
         tests(
             "TocsinServerTests",
-            ["JSON", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinServer", "TocsinStore"]
+            [
+                "JSON", "Metrics", "TestDatabases", "TocsinAuth", "TocsinCore", "TocsinSQLite", "TocsinServer",
+                "TocsinStore",
+            ]
         ),
         tests(
             "IntegrationTests",

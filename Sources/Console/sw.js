@@ -4,6 +4,8 @@
   const base = "{base}";
   const kept = "tocsin-console-{release}";
   const files = "{files}".split(" ").filter(Boolean);
+  /** So many milliseconds a browser's storage may take; then the server is asked. */
+  const PATIENCE = 3000;
   const views = "{views}".split(" ").map((view) => view.split("/"));
 
   self.tocsinWorker = {
@@ -38,8 +40,14 @@
   }
 
   async function answer(file, request) {
+    const late = new Promise((done) => setTimeout(done, PATIENCE));
+    const found = await Promise.race([find(file), late]).catch(() => undefined);
+    return found ?? fetch(request);
+  }
+
+  async function find(file) {
     const cache = await caches.open(kept);
-    return (await cache.match(file, { ignoreVary: true })) ?? fetch(request);
+    return cache.match(file, { ignoreVary: true });
   }
 
   function isView(path) {

@@ -24,7 +24,8 @@ async def wrong_passwords(stage):
     begun = time.monotonic()
     known = sign_in(server.place, PASSWORD, "203.0.113.7")
     waited = time.monotonic() - begun
-    stage.fact(f"from a known network it is {known} after {waited:.1f} s", known == "signed in" and waited < 4)
+    most = 15 if stage.is_short else 4
+    stage.fact(f"from a known network it is {known} after {waited:.1f} s", known == "signed in" and waited < most)
 
 
 async def add_ada(server):

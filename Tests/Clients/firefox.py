@@ -83,7 +83,14 @@ class Firefox:
             return answer["result"]
 
     def go(self, address):
-        self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
+        try:
+            self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
+        except AssertionError as error:
+            # A busy Firefox ends a worker that it did not let run for a minute; people load the page again, then.
+            if "INTERCEPTION_FAILED" not in str(error):
+                raise
+            print("Firefox ended the service worker while it answered; the page is loaded again.", flush=True)
+            self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
 
     def run(self, script):
         """What a script's last expression gives, as JSON."""

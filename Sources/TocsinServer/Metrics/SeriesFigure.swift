@@ -1,9 +1,9 @@
 import Metrics
 
 /// How points of a chart are made from what is counted.
-struct SeriesFigure: Sendable {
+package struct SeriesFigure: Sendable {
     /// What a point says.
-    enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// How much a counter rose, a second; all its series together.
         case rate
         /// What all series of a gauge come to.
@@ -45,8 +45,13 @@ struct SeriesFigure: Sendable {
     /// Whether a series is kept only once it has counted something.
     var beginsWithFirst: Bool { kind == .rate && by != nil }
 
+    /// A figure of this family.
+    package init(family: String, kind: Kind, by: String? = nil, and: String? = nil) {
+        (self.family, self.kind, self.by, self.and) = (family, kind, by, and)
+    }
+
     /// What the console's charts show.
-    static let all: [SeriesFigure] = [
+    package static let all: [SeriesFigure] = [
         SeriesFigure(family: "tocsin_messages_created_total", kind: .rate),
         SeriesFigure(family: "tocsin_publish_duration_seconds", kind: .quantiles),
         SeriesFigure(family: "tocsin_commit_to_socket_seconds", kind: .quantiles),

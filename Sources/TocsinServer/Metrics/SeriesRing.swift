@@ -1,23 +1,28 @@
-import Metrics
+package import Metrics
 import Synchronization
-import TocsinCore
+package import TocsinCore
 
 /// What charts show of this node: a few figures of the last 24 hours, kept in memory.
 ///
 /// Every 15 seconds all that is counted is read as a scrape reads it, so charts need no Prometheus.
 /// Each series takes 23 kB.
-final class SeriesRing: Sendable {
+package final class SeriesRing: Sendable {
     /// Seconds from a point to the next.
-    static let step = 15
+    package static let step = 15
     private static let capacity = 24 * 3600 / step
 
     /// A figure with its points; `nan`: nothing was measured then.
-    struct Series: Sendable, Hashable {
-        let name: String
-        let labels: String
-        let since: Timestamp
-        let step: Int
-        let points: [Double]
+    package struct Series: Sendable, Hashable {
+        /// As Prometheus knows the figure.
+        package let name: String
+        /// Such as `provider="apns"`; empty for none.
+        package let labels: String
+        /// When the first point begins.
+        package let since: Timestamp
+        /// Seconds from a point to the next.
+        package let step: Int
+        /// In the figure's unit.
+        package let points: [Double]
     }
 
     private struct State: Sendable {
@@ -33,7 +38,8 @@ final class SeriesRing: Sendable {
     private let time: any TimeSource
     private let read: @Sendable () -> [MetricFamily]
 
-    init(
+    /// An empty one; `read` gives all that is counted.
+    package init(
         figures: [SeriesFigure] = SeriesFigure.all,
         time: any TimeSource,
         read: @escaping @Sendable () -> [MetricFamily]
@@ -42,10 +48,10 @@ final class SeriesRing: Sendable {
     }
 
     /// The names that series can be asked for by.
-    var names: Set<String> { Set(figures.map(\.name)) }
+    package var names: Set<String> { Set(figures.map(\.name)) }
 
     /// Reads again and again until it is cancelled.
-    func run() async {
+    package func run() async {
         while !Task.isCancelled {
             look()
             let next = Int64(Self.round(at: time.now()) + 1) * Int64(Self.step) * 1000
@@ -54,7 +60,7 @@ final class SeriesRing: Sendable {
     }
 
     /// One round; a second one within the same 15 seconds changes nothing.
-    func look() {
+    package func look() {
         let round = Self.round(at: time.now())
         guard state.withLock({ $0.round != round }) else { return }
         let families = Dictionary(read().map { ($0.name, $0) }) { first, _ in first }
@@ -90,7 +96,7 @@ final class SeriesRing: Sendable {
     ///
     /// Points are joined to steps of so many seconds, a multiple of 15: of quantiles and ages the
     /// largest counts, of the rest the mean.
-    func series(_ names: [String], since: Timestamp, step: Int) throws(ServiceError) -> [Series] {
+    package func series(_ names: [String], since: Timestamp, step: Int) throws(ServiceError) -> [Series] {
         guard step > 0, step.isMultiple(of: Self.step), step <= 24 * 3600 else {
             throw .badInput("step must be a multiple of \(Self.step), in seconds, and at most 86400.")
         }
@@ -103,7 +109,7 @@ final class SeriesRing: Sendable {
         guard let last else { return [] }
         let width = step / Self.step
         let first = max(Self.round(at: since), last - Self.capacity + 1)
-        // Steps begin at multiples of themselves, so that charts that are drawn anew do not flicker.
+        // Steps begin at multiples of themselves, so that charts drawn anew do not flicker.
         let start = first / width * width
         guard start <= last else { return [] }
         return rows.keys.filter { wanted.contains($0.name) }.sorted().map { key in

@@ -57,6 +57,24 @@ struct ReceiverBoundsTests {
         }
     }
 
+    @Test("a sender of whom too much waits in memory is told 503, after which all senders send again; others 429")
+    func memory() async throws {
+        try await Installation.run {
+            $0.environment["TOCSIN_MEMORY_PER_OWNER_BYTES"] = "1048576"
+        } _: { installation in
+            let way = try await ReceiverScene(installation).way("ALERTMANAGER")
+            let path = installation.folder + "/long.json"
+            try (#"{"query":""# + String(repeating: " ", count: 700_000) + #""}"#)
+                .write(toFile: path, atomically: true, encoding: .utf8)
+            let post = ["--header", "Content-Type: application/json", "--data-binary", "@" + path]
+            let ofSender = try await installation.http("/in/alertmanager", token: way.key, post)
+            #expect(ofSender.status == 503, "\(ofSender)")
+            #expect(ofSender.body.contains("waits in memory"), "\(ofSender)")
+            let other = try await installation.http("/graphql", token: try await installation.addUser("eve"), post)
+            #expect(other.status == 429, "\(other)")
+        }
+    }
+
     @Test("an integration that sends more than its rate is told when to come again; others go on")
     func rate() async throws {
         try await Installation.run { installation in

@@ -55,7 +55,7 @@ struct SenderPage: CustomStringConvertible {
         return found
     }
 
-    /// Text of the page with an address and a key in the places of those that the reader puts there.
+    /// Text of the page, with an address and a key where the reader puts theirs.
     static func filled(_ text: some StringProtocol, address: String, key: String) -> String {
         let kept = ["TOCSIN_KEY_FILE", "MAIL_KEY", "EVENT_KEY"]
         var text = String(text).replacing(/https:\/\/tocsin(-[0-9])?\.example/, with: address)

@@ -2,8 +2,7 @@ import Metrics
 import Synchronization
 import Testing
 import TocsinCore
-
-@testable import TocsinServer
+import TocsinServer
 
 @Suite("Figures of the last day")
 struct SeriesRingTests {
