@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes the GraphQL engine with libFuzzer: fuzz.sh [SECONDS], which the four parts share; 60 unless told. Inputs that
+# Fuzzes the GraphQL engine and the receivers with libFuzzer: fuzz.sh [SECONDS], which the six parts share; 60 unless told. Inputs that
 # break something are kept in .build-fuzz/found. FUZZ_SANITIZE=fuzzer,address also watches memory.
 set -euo pipefail
 
@@ -26,30 +26,36 @@ done
 # Builds a module into one object file, unless nothing changed since.
 build_module() {
     local name=$1 folder=$2
-    if [ -e "$build/$name.o" ] && [ -z "$(find "$folder" Sources/JSON Sources/GraphQL -newer "$build/$name.o" -name '*.swift' -print -quit)" ]; then
+    shift 2
+    if [ -e "$build/$name.o" ] && [ -z "$(find "$folder" Sources/{JSON,GraphQL,TocsinReceivers} -newer "$build/$name.o" -name '*.swift' -print -quit)" ]; then
         return 0
     fi
     step "Building $name"
-    find "$folder" -name '*.swift' -print0 | sort -z | xargs -0 swiftc "${flags[@]}" -module-name "$name" \
+    find "$folder" -name '*.swift' -print0 | sort -z | xargs -0 swiftc "${flags[@]}" "$@" -module-name "$name" \
         -emit-module -emit-module-path "$build/$name.swiftmodule" -emit-object -o "$build/$name.o" ||
         give_up "The build failed; the lines above say why."
 }
 build_module JSON Sources/JSON
 build_module GraphQL Sources/GraphQL
+# What receivers are made of is not what is fuzzed: it is built quickly, and not watched.
+for module in Encodings Metrics TocsinCore; do build_module "$module" "Sources/$module" -Onone; done
+[ "$build/TocsinReceivers.o" -nt "$build/TocsinCore.o" ] || rm -f "$build/TocsinReceivers.o"
+build_module TocsinReceivers Sources/TocsinReceivers
+[ "$build/EngineFuzz.o" -nt "$build/TocsinReceivers.o" ] || rm -f "$build/EngineFuzz.o"
 build_module EngineFuzz Tests/Fuzz
-swiftc -sanitize="$sanitize" "$build"/{JSON,GraphQL,EngineFuzz}.o -o "$build/fuzz"
+swiftc -sanitize="$sanitize" "$build"/{JSON,GraphQL,Encodings,Metrics,TocsinCore,TocsinReceivers,EngineFuzz}.o -o "$build/fuzz"
 
 PYTHONDONTWRITEBYTECODE=1 python3 Tests/Fuzz/corpus.py "$build/seeds"
 export FUZZ_SCHEMA="$root/Tests/Oracle/schemas/pets.graphql"
 # What lives as long as the process, behind tagged pointers, would count as leaked.
 export ASAN_OPTIONS=detect_leaks=0
 status=0
-for target in language schema validation execution; do
+for target in language schema validation execution templates receivers; do
     mkdir -p "$build/corpus/$target"
     seed=${FUZZ_SEED:-$((RANDOM * 32768 + RANDOM + 1))}
     step "Fuzzing $target with seed $seed"
     # A limit of 64 KB, memory and time for each input; what is found stays as a file.
-    FUZZ_TARGET=$target "$build/fuzz" -seed="$seed" -max_total_time=$((seconds / 4 + 1)) -max_len=65536 -timeout=10 \
+    FUZZ_TARGET=$target "$build/fuzz" -seed="$seed" -max_total_time=$((seconds / 6 + 1)) -max_len=65536 -timeout=10 \
         -rss_limit_mb=1024 -dict=Tests/Fuzz/graphql.dict -artifact_prefix="$build/found/$target-" \
         -print_final_stats=1 "$build/corpus/$target" "$build/seeds/$target" 2>"$build/$target.log" || status=1
     grep -E "^stat::number_of_executed_units|^stat::peak_rss_mb|SUMMARY|Fatal error|Test unit written" "$build/$target.log" >&2 || true

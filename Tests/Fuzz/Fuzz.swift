@@ -4,7 +4,8 @@ import GraphQL
 import JSON
 
 // What libFuzzer calls with every input it makes up. The environment's FUZZ_TARGET names the part
-// of the engine that gets it: language, schema, validation or execution.
+// of the engine that gets it: language, schema, validation or execution;
+// or that of the receivers: templates, or receivers.
 
 private let target = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? "language"
 
@@ -16,6 +17,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case "schema": fuzzSchema(bytes)
     case "validation": fuzzValidation(bytes)
     case "execution": fuzzExecution(bytes)
+    case "templates": fuzzTemplate(bytes)
+    case "receivers": fuzzReceiver(bytes)
     default: fuzzLanguage(bytes)
     }
     return 0
