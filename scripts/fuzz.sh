@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes the GraphQL engine and the receivers with libFuzzer: fuzz.sh [SECONDS], which the six parts share; 60 unless told. Inputs that
-# break something are kept in .build-fuzz/found. FUZZ_SANITIZE=fuzzer,address also watches memory.
+# Fuzzes the GraphQL engine and the receivers with libFuzzer: fuzz.sh [SECONDS], which the six parts share; 60 unless
+# told. Inputs that break something are kept in .build-fuzz/found. FUZZ_SANITIZE=fuzzer,address also watches memory.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
