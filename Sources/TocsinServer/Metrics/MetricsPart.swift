@@ -9,7 +9,7 @@ import TocsinStore
 /// Work that one node does for all.
 enum Duty: String, MetricLabel {
     static let labelName = "duty"
-    case upkeep
+    case upkeep, timers
 }
 
 /// What is counted, and how it is told to those who scrape.

@@ -11,9 +11,9 @@ struct LeaderLease: Sendable {
     let held: Gauge
 
     /// How long the others wait for a node that has died.
-    private static let leaseSeconds = 45.0
+    var leaseSeconds = 45.0
     /// How often the lease is renewed, and looked for.
-    private static let roundSeconds = 10.0
+    var roundSeconds = 10.0
 
     /// Does the job while this node holds the lease, and again when it gets the lease back.
     ///
@@ -35,10 +35,10 @@ struct LeaderLease: Sendable {
 
     /// Returns when the lease is another's, or cannot be known to be this node's any more.
     private func hold() async {
-        var goodUntil = time.now().adding(seconds: Self.leaseSeconds)
+        var goodUntil = time.now().adding(seconds: leaseSeconds)
         while !Task.isCancelled {
             await rest()
-            let end = time.now().adding(seconds: Self.leaseSeconds)
+            let end = time.now().adding(seconds: leaseSeconds)
             switch await take() {
             case true?: goodUntil = end
             case false?: return
@@ -48,13 +48,13 @@ struct LeaderLease: Sendable {
     }
 
     private func rest() async {
-        try? await time.sleep(until: time.now().adding(seconds: Self.roundSeconds))
+        try? await time.sleep(until: time.now().adding(seconds: roundSeconds))
     }
 
     /// nil when the database cannot say.
     private func take() async -> Bool? {
         let now = time.now()
-        let (name, node, until) = (name, node, now.adding(seconds: Self.leaseSeconds))
+        let (name, node, until) = (name, node, now.adding(seconds: leaseSeconds))
         return try? await store.write { writer throws(StoreError) in
             try writer.takeLease(name, node: node, now: now, until: until)
         }

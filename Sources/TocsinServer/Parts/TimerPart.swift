@@ -1,11 +1,9 @@
 import Logging
+import Metrics
 import TocsinAPI
 import TocsinCore
 
-/// What comes at a time of its own.
-///
-/// Each node looks for what is due, so nobody waits for one that has died: the removal of a time's
-/// row gives it to one of them.
+/// What comes at a time of its own: the work of one node for all.
 struct TimerPart: Sendable {
     private let runner: TimerRunner
     private let jobs: DailyJobs
@@ -13,11 +11,24 @@ struct TimerPart: Sendable {
     /// Nil: there are no monitors.
     private let monitors: MonitorEffect?
     private let time: any TimeSource
+    /// Held by the node whose turn it is; nil where there is only one node.
+    private let lease: LeaderLease?
     private let jobMetrics: JobMetrics
+    private let held: Gauge
     private let logger: Logger
+    /// How long times wait for a node that has died, at most, but for a round and a look.
+    private static let leaseSeconds = 6.0
+    private static let roundSeconds = 2.0
 
-    init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema) {
+    init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema, cluster: Cluster?) {
         let logger = process.log.logger(.jobs)
+        let held = process.metrics.duties[.timers]
+        self.held = held
+        lease = cluster.map {
+            var lease = $0.lease(.timers, held: held)
+            (lease.leaseSeconds, lease.roundSeconds) = (Self.leaseSeconds, Self.roundSeconds)
+            return lease
+        }
         (time, jobMetrics, self.logger) = (process.time, process.metrics.jobs, logger)
         jobs = DailyJobs(environment: store.environment, jobs: process.settings.daily.jobs)
         let scheduled = ScheduledMessageEffect(api.services.scheduledMessages) { message in
@@ -68,7 +79,17 @@ struct TimerPart: Sendable {
     }
 
     /// Sets the daily jobs and fires what is due, until it is cancelled.
+    ///
+    /// The lease spares nodes each other's locks. What makes each time one node's is the row.
     func run() async {
+        guard let lease else {
+            held.set(1)
+            return await work()
+        }
+        await lease.run { await work() }
+    }
+
+    private func work() async {
         await withDiscardingTaskGroup { group in
             let (jobs, digests, task) = (jobs, digests, runner.task)
             group.addTask {
