@@ -43,13 +43,12 @@ if [ -z "$at_once" ]; then
     attack "$@"
     exit
 fi
-# The bounds of the short form are wide: both databases are attacked at once.
+# The bounds of the short form are wide: both databases are attacked at once. What was cut off is told, too.
 on_sqlite=$(mktemp)
-trap 'rm -f "$on_sqlite"; stop_postgres' EXIT
+trap 'cat "$on_sqlite"; rm -f "$on_sqlite"; stop_postgres' EXIT
 attack "$@" --database sqlite >"$on_sqlite" 2>&1 &
 other=$!
 result=0
 attack "$@" --database postgres || result=$?
 wait "$other" || result=$?
-cat "$on_sqlite"
 exit "$result"

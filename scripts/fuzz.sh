@@ -27,7 +27,7 @@ done
 build_module() {
     local name=$1 folder=$2
     shift 2
-    if [ -e "$build/$name.o" ] && [ -z "$(find "$folder" Sources/{JSON,GraphQL,TocsinReceivers} -newer "$build/$name.o" -name '*.swift' -print -quit)" ]; then
+    if [ -e "$build/$name.o" ] && [ -z "$(find "$folder" Sources/{JSON,GraphQL,Encodings,Metrics,TocsinReceivers} -newer "$build/$name.o" -name '*.swift' -print -quit)" ]; then
         return 0
     fi
     step "Building $name"
@@ -37,7 +37,7 @@ build_module() {
 }
 build_module JSON Sources/JSON
 build_module GraphQL Sources/GraphQL
-# What receivers are made of is not what is fuzzed: it is built quickly, and not watched.
+# What receivers are made of is not what is fuzzed: it is built quickly.
 for module in Encodings Metrics TocsinCore; do build_module "$module" "Sources/$module" -Onone; done
 [ "$build/TocsinReceivers.o" -nt "$build/TocsinCore.o" ] || rm -f "$build/TocsinReceivers.o"
 build_module TocsinReceivers Sources/TocsinReceivers

@@ -28,10 +28,10 @@ step "Judging the units of systemd"
 scripts/units.sh || give_up "A unit is not as it should be; the lines above say why."
 
 step "Building"
-# What only debuggers read is left out where nobody debugs.
-without_debug_info=()
-[ -z "${CI:-}" ] || without_debug_info=(-Xswiftc -gnone -Xcc -g0)
-swift build --build-tests "${without_debug_info[@]}" || give_up "The build failed; the lines above say why."
+# What only debuggers and editors read is left out where nobody debugs or edits.
+lean=()
+[ -z "${CI:-}" ] || lean=(--disable-index-store -Xswiftc -gnone -Xcc -g0)
+swift build --build-tests "${lean[@]}" || give_up "The build failed; the lines above say why."
 
 # Of swift-testing: so many tests at once. Each on PostgreSQL has a database and connections of its own.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-24}"
@@ -54,7 +54,7 @@ failed=()
 
 # Runs tests with these options; one that hangs is ended and counts as failed.
 run_tests() {
-    timeout --kill-after 10 900 swift test --skip-build --parallel "${without_debug_info[@]}" "$@" 2>&1 | tee -a "$log" || status=$?
+    timeout --kill-after 10 900 swift test --skip-build --parallel "${lean[@]}" "$@" 2>&1 | tee -a "$log" || status=$?
 }
 
 # Runs a program for at most so many seconds, and keeps what it says: NAME SECONDS PROGRAM ARGUMENT...

@@ -2,9 +2,12 @@
 import { el, table } from "./dom.js";
 
 const [WIDTH, HEIGHT] = [600, 120];
-const LOOKS = [["var(--accent)", ""], ["var(--urgent)", "6 3"], ["var(--ok)", "2 3"], ["var(--warn)", "10 3 2 3"], ["var(--quiet)", "1 4"]];
-/** Longer tables are of use to nobody. */
+const COLOURS = ["accent", "urgent", "ok", "warn", "quiet"];
+const DASHES = ["", "6 3", "2 3", "10 3 2 3", "1 4", "12 4", "4 8"];
+/** Of longer tables the newest rows are shown. */
 const ROWS = 60;
+/** Colours and dashes of a line: no two of 35 are alike. */
+const look = (index) => [`var(--${COLOURS[index % COLOURS.length]})`, DASHES[index % DASHES.length]];
 
 function shape(name, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -26,11 +29,11 @@ export function chart(title, lines, { say }) {
   const drawing = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${sentences.join("; ")}.`, width: "100%", height: HEIGHT, preserveAspectRatio: "none" },
     shape("path", { d: `M0 ${HEIGHT - 1}H${WIDTH}`, stroke: "var(--line)" }),
     ...known.map(({ points }, index) => shape("path", {
-      d: path(points, most), fill: "none", stroke: LOOKS[index % LOOKS.length][0], "stroke-dasharray": LOOKS[index % LOOKS.length][1],
+      d: path(points, most), fill: "none", stroke: look(index)[0], "stroke-dasharray": look(index)[1],
       "stroke-width": 2, "stroke-linejoin": "round", "stroke-linecap": "round", "vector-effect": "non-scaling-stroke",
     })));
   const legend = el("ul", {}, sentences.map((sentence, index) => {
-    const [stroke, dashes] = LOOKS[index % LOOKS.length];
+    const [stroke, dashes] = look(index);
     const sample = shape("svg", { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" }, shape("path", { d: "M0 4H24", stroke, "stroke-dasharray": dashes, "stroke-width": 2 }));
     return el("li", {}, sample, " ", sentence);
   }));
@@ -60,5 +63,5 @@ function twin(title, lines, say) {
     if (values.every((value) => value === null)) return null;
     return [at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" }), ...values.map((value) => (value === null ? "–" : say(value)))];
   }).filter(Boolean);
-  return table(title, ["At", ...lines.map(({ words }) => words || "Value")], rows.reverse().slice(0, ROWS));
+  return table(rows.length > ROWS ? `${title}: the newest ${ROWS} of ${rows.length}` : title, ["At", ...lines.map(({ words }) => words || "Value")], rows.reverse().slice(0, ROWS));
 }

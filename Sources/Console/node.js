@@ -33,6 +33,7 @@ export async function open() {
   const [state, charts, settings] = [el("div"), el("div"), el("div")];
   const ended = new AbortController();
   let span = SPANS[0];
+  let node = null;
   const buttons = SPANS.map((each) => el("button", { "aria-pressed": String(each === span), onclick: () => choose(each) }, each[0]));
 
   function choose(each) {
@@ -47,15 +48,19 @@ export async function open() {
     if (asked !== span || ended.signal.aborted) return;
     if (!server) return put(state, el("p", {}, "Only administrators see the server."));
     put(state, ...stateOf(server));
+    if (node !== server.node) put(settings);
+    node = server.node;
+    if (!settings.hasChildNodes()) put(settings, ...settingsOf(server.settings));
+    // Who reads in a chart goes on reading.
+    if (charts.contains(document.activeElement)) return;
     // What somebody has unfolded stays so.
     const unfolded = [...charts.querySelectorAll("details[open]")].map((details) => details.closest("section").querySelector("h2").textContent);
     put(charts, server.series ? CHARTS.filter(([, , , only]) => !only || server.database.startsWith(only)).map(([title, names, say]) => chart(title, linesOf(server.series, names), { say })) : el("p", {}, "Nothing is measured here: TOCSIN_METRICS is off."));
     for (const details of charts.querySelectorAll("details")) details.open = unfolded.includes(details.closest("section").querySelector("h2").textContent);
-    if (!settings.hasChildNodes()) put(settings, ...settingsOf(server.settings));
   }
 
   await draw();
-  const again = () => document.visibilityState === "visible" && draw().catch(() => put(state, el("p", { className: "error" }, "The server did not answer; what is shown is from before.")));
+  const again = () => document.visibilityState === "visible" && draw().catch((error) => put(state, el("p", { className: "error" }, explained(error), " What is shown is from before.")));
   const timer = setInterval(again, PAUSE);
   document.addEventListener("visibilitychange", again, { signal: ended.signal });
   return {
@@ -77,7 +82,7 @@ function stateOf({ node, version, commit, startedAt, ready, database, connection
       pauses.length > 0 ? el("ul", {}, pauses.map(({ app, reason, until }) => el("li", { className: "free" }, `${app}: ${reason}, until `, moment(until, new Date(until).toLocaleTimeString())))) : "no",
     ])),
     peers ? table("Other nodes", ["Node", "Heard of"], peers.map(({ node: name, seenAt }) => [el("span", { className: "free" }, name), moment(seenAt, ago(seenAt))])) : null,
-    peers?.length > 0 ? el("p", { className: "hint" }, "The figures are of the node that answered. Each node has them at its own address.") : null,
+    peers?.length > 0 ? el("p", { className: "hint" }, "The figures are of the node that answered. Each node has them at its own address. How old pushes are that are due is known to the one that does the upkeep.") : null,
   ];
 }
 

@@ -41,8 +41,10 @@
 
   async function answer(file, request) {
     const late = new Promise((done) => setTimeout(done, PATIENCE));
-    const found = await Promise.race([find(file), late]).catch(() => undefined);
-    return found ?? fetch(request);
+    const stored = find(file).catch(() => undefined);
+    const found = await Promise.race([stored, late]);
+    // Without a network a slow storage is waited for.
+    return found ?? fetch(request).catch(async (error) => (await stored) ?? Promise.reject(error));
   }
 
   async function find(file) {

@@ -186,14 +186,15 @@ package struct DeliveryFacts: Sendable {
         let sentence =
             wasSent
             ? "It was sent before somebody answered the incident."
-            : "Somebody has answered the incident, so what asks for somebody is not sent any more "
+            : "Somebody has answered the incident, or a later change asks anew, so this is not sent any more "
                 + "(\(DeliveryReason.incidentAnswered.rawValue))."
         return Gate(name: .incident, passed: wasSent, sentence: sentence)
     }
 
     /// Whether what a quiet message says was over before it was sent.
     private func isOvertaken(_ incident: Incident) -> Bool {
-        (message["number"].int ?? 0) < incident.answeredNumber && !deliveries.contains { $0.status == .accepted }
+        (message["number"].int ?? 0) < incident.answeredNumber
+            && !deliveries.contains { $0.status == .accepted || $0.reason == .incidentUnseen }
     }
 
     private var topicPushGate: Gate? {

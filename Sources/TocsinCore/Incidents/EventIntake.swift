@@ -57,15 +57,6 @@ package enum IncidentChange: String, Sendable, CaseIterable {
     case flapping = "FLAPPING"
     case late = "LATE"
 
-    /// Whether pushes of what was before it are not to come any more: they would ring for what was
-    /// answered, or show a state that is over in place of this one.
-    var overtakesPushes: Bool {
-        switch self {
-        case .acknowledged, .snoozed, .resolved, .reopened, .unacknowledged, .woken: true
-        case .opened, .updated, .raised, .joined, .assigned, .noted, .reminded, .senderResolved, .flapping, .late: false
-        }
-    }
-
     /// Whether its message asks for somebody: its pushes end when the incident is answered.
     package var isLoud: Bool {
         switch self {

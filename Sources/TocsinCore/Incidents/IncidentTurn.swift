@@ -100,6 +100,18 @@ extension IncidentTurn {
         var note: String?
         /// Whether a change of its text is told of.
         var isTold = true
+
+        /// Whether pushes of what was before are not to come any more: they would ring for what was
+        /// answered, or show a state that is over in place of this one.
+        ///
+        /// What asks for somebody does so only where it rings itself.
+        var overtakesPushes: Bool {
+            switch change {
+            case .acknowledged, .snoozed, .resolved: true
+            case .opened: false
+            default: change.isLoud && loudness == .loud
+            }
+        }
     }
 
     /// Writes a change with its entry, message and timers; answers the message.
@@ -107,7 +119,7 @@ extension IncidentTurn {
         let before = incident.standing
         set(change.standing, change.values, of: &incident)
         let message = try tell(change, of: &incident)
-        if let message, change.change.overtakesPushes {
+        if let message, change.overtakesPushes {
             incident.facts.answeredNumber = message.number
             try writer.withdrawPushes(ofIncident: incident.id, now: now)
             writer.note(.incidentAnswered(incident.id, message.number))

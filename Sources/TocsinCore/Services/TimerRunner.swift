@@ -22,7 +22,7 @@ package struct TimerRunner: Sendable {
     /// So many owners at most wait for their next turn.
     private static let waitingOwners = 100
     /// How long a timer may be late because nobody looked.
-    private static let periodSeconds = 1.0
+    private static let periodSeconds = 0.5
 
     /// - Parameter failed: Is told of each effect that could not be written; it is tried again.
     package init(
@@ -33,7 +33,7 @@ package struct TimerRunner: Sendable {
         (self.environment, self.effects, self.failed) = (environment, effects, failed)
     }
 
-    /// Looks each second.
+    /// Looks twice a second.
     package var task: PeriodicTask {
         PeriodicTask(.timers, everySeconds: Self.periodSeconds, failure: "timers could not be fired") {
             () async throws(ServiceError) in

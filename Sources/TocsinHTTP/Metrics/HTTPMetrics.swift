@@ -51,6 +51,7 @@ package final class HTTPMetrics: Sendable {
         case .requestHeaderFieldsTooLarge: reason = .fields
         case .requestTimeout: reason = .timeout
         case .tooManyRequests: reason = .rate
+        case .serviceUnavailable where refusal.code == .limit: reason = .rate
         case .serviceUnavailable: reason = refusal.code == .timeout ? .timeout : .connections
         default: reason = refusal.isAmbiguous ? .smuggling : .head
         }

@@ -91,12 +91,14 @@ package struct SeriesFigure: Sendable {
         return readings
     }
 
-    /// The point of a round, whose round before had the reading `before`; nil: nothing is known.
-    func point(_ key: Key, _ reading: Reading, since before: Reading?) -> Double? {
+    /// The point of a round, so many seconds after a round with the reading `before`.
+    ///
+    /// nil: nothing is known.
+    func point(_ key: Key, _ reading: Reading, since before: Reading?, seconds: Double) -> Double? {
         switch (kind, reading, before) {
         case (.sum, .number(let now), _), (.oldest, .number(let now), _): return now
         case (.rate, .number(let now), .number(let before)?):
-            return max(0, now - before) / Double(SeriesRing.step)
+            return max(0, now - before) / seconds
         case (.quantiles, .histogram(let now), .histogram(let before)?):
             let quantile = Self.quantiles.first { key.labels.hasSuffix(metricLabel("quantile", "\($0)")) }
             return quantile.flatMap { now.quantile($0, since: before) }

@@ -17,7 +17,7 @@ package final class SeriesRing: Sendable {
         package let name: String
         /// Such as `provider="apns"`; empty for none.
         package let labels: String
-        /// When the first point begins.
+        /// When the first point was read; what rises is told since the reading before it.
         package let since: Timestamp
         /// Seconds from a point to the next.
         package let step: Int
@@ -31,10 +31,15 @@ package final class SeriesRing: Sendable {
         var rows: [SeriesFigure.Key: [Float]] = [:]
         /// The number of the last round, counted from 1970 on; nil before the first.
         var round: Int?
+        var lookedAt: Timestamp?
     }
 
     private let state = Mutex(State())
     private let figures: [SeriesFigure]
+    /// The names that series can be asked for by.
+    private let names: Set<String>
+    /// So many points are given at once.
+    private static let maximumPoints = 20_000
     private let time: any TimeSource
     private let read: @Sendable () -> [MetricFamily]
 
@@ -45,10 +50,8 @@ package final class SeriesRing: Sendable {
         read: @escaping @Sendable () -> [MetricFamily]
     ) {
         (self.figures, self.time, self.read) = (figures, time, read)
+        names = Set(figures.map(\.name))
     }
-
-    /// The names that series can be asked for by.
-    package var names: Set<String> { Set(figures.map(\.name)) }
 
     /// Reads again and again until it is cancelled.
     package func run() async {
@@ -61,7 +64,8 @@ package final class SeriesRing: Sendable {
 
     /// One round; a second one within the same 15 seconds changes nothing.
     package func look() {
-        let round = Self.round(at: time.now())
+        let now = time.now()
+        let round = Self.round(at: now)
         guard state.withLock({ $0.round != round }) else { return }
         let families = Dictionary(read().map { ($0.name, $0) }) { first, _ in first }
         var readings: [SeriesFigure.Key: (SeriesFigure, SeriesFigure.Reading)] = [:]
@@ -74,6 +78,7 @@ package final class SeriesRing: Sendable {
         state.withLock { state in
             // After a clock that was set back, what was kept is of a time that has yet to come.
             if let last = state.round, round < last { state = State() }
+            let seconds = state.lookedAt.map { max(1, Double(now.milliseconds - $0.milliseconds) / 1000) }
             let skipped = min(Self.capacity, state.round.map { round - $0 - 1 } ?? 0)
             // Most answers of providers never come: such a series begins with the first.
             let begun = readings.filter { !$0.value.0.beginsWithFirst || !$0.value.1.isZero }.keys
@@ -82,13 +87,18 @@ package final class SeriesRing: Sendable {
                 for gap in 0..<skipped { row[Self.place(round - 1 - gap)] = .nan }
                 let point = readings[key].flatMap { figure, reading in
                     // Of what rises, one reading says nothing.
-                    figure.point(key, reading, since: skipped == 0 ? state.before[key] : nil)
+                    figure.point(
+                        key,
+                        reading,
+                        since: skipped == 0 ? state.before[key] : nil,
+                        seconds: seconds ?? Double(Self.step)
+                    )
                 }
                 row[Self.place(round)] = point.map { Float($0) } ?? .nan
                 state.rows[key] = row
             }
             state.before = readings.mapValues(\.1)
-            state.round = round
+            (state.round, state.lookedAt) = (round, now)
         }
     }
 
@@ -108,19 +118,25 @@ package final class SeriesRing: Sendable {
         let (rows, last) = state.withLock { ($0.rows, $0.round) }
         guard let last else { return [] }
         let width = step / Self.step
-        let first = max(Self.round(at: since), last - Self.capacity + 1)
+        let first = max(0, Self.round(at: since), last - Self.capacity + 1)
         // Steps begin at multiples of themselves, so that charts drawn anew do not flicker.
         let start = first / width * width
         guard start <= last else { return [] }
-        return rows.keys.filter { wanted.contains($0.name) }.sorted().map { key in
+        let keys = rows.keys.filter { wanted.contains($0.name) }.sorted()
+        guard ((last - start) / width + 1) * keys.count <= Self.maximumPoints else {
+            throw .badInput("More than \(Self.maximumPoints) points: ask for a longer step, or for fewer names.")
+        }
+        return keys.map { key in
             let row = rows[key] ?? []
             let points = stride(from: start, through: last, by: width).map { begin in
-                let values = (begin..<begin + width)
-                    .filter { $0 <= last && $0 > last - Self.capacity }
-                    .map { Double(row[Self.place($0)]) }
-                    .filter { !$0.isNaN }
-                guard let largest = values.max() else { return Double.nan }
-                return key.isWorst ? largest : values.reduce(0, +) / Double(values.count)
+                var (largest, sum, count) = (-Double.infinity, 0.0, 0.0)
+                for round in begin..<begin + width where round <= last && round > last - Self.capacity {
+                    let value = Double(row[Self.place(round)])
+                    guard !value.isNaN else { continue }
+                    (largest, sum, count) = (max(largest, value), sum + value, count + 1)
+                }
+                guard count > 0 else { return Double.nan }
+                return key.isWorst ? largest : sum / count
             }
             return Series(
                 name: key.name,

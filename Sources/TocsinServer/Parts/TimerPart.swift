@@ -17,8 +17,8 @@ struct TimerPart: Sendable {
     private let held: Gauge
     private let logger: Logger
     /// How long times wait for a node that has died, at most, but for a round and a look.
-    private static let leaseSeconds = 6.0
-    private static let roundSeconds = 2.0
+    private static let leaseSeconds = 2.0
+    private static let roundSeconds = 0.5
 
     init(_ process: ProcessPart, store: StorePart, api: APIPart, schema: APISchema, cluster: Cluster?) {
         let logger = process.log.logger(.jobs)

@@ -18,9 +18,14 @@ struct IncidentScreenTests {
             for phone in phones { try await PushScene.register(phone, client, name: "iPhone") }
         }
 
-        func say(_ action: String, _ title: String = "Disk full", key: String = "db-1") async throws {
+        func say(
+            _ action: String,
+            _ title: String = "Disk full",
+            key: String = "db-1",
+            severity: String = "critical"
+        ) async throws {
             let body =
-                #"{"action":"\#(action)","key":"\#(key)","title":"\#(title)","body":"91 %","severity":"critical"}"#
+                #"{"action":"\#(action)","key":"\#(key)","title":"\#(title)","body":"91 %","severity":"\#(severity)"}"#
             let answer = try await scene.post("/in/\(way.key)", body)
             guard (200..<300).contains(answer.status) else { throw HarnessFailure(answer.body) }
         }
@@ -162,6 +167,29 @@ struct IncidentScreenTests {
                 try await stage.deliveries("ACKNOWLEDGED") == ["ENDED INCIDENT_ANSWERED"]
             }
             #expect(try await stage.shown(Phone.firstIOS).count == 1)
+        }
+    }
+
+    @Test("what waits to tell of an answer does not come over the ring of a raised priority")
+    func raised() async throws {
+        try await Installation.run { installation in
+            let stage = try await Stage(installation, [Phone.firstIOS])
+            try await stage.say("trigger", severity: "warning")
+            try await stage.untilShown(Phone.firstIOS, "91 %")
+            try await installation.simulator?.post("/_outage?provider=apns&kind=unavailable")
+            try await stage.act("snooze", "alerts#1", "1h")
+            try await eventually("the word of the snooze waits for another attempt") {
+                try await stage.deliveries("SNOOZED").first?.hasPrefix("WAITING") == true
+            }
+            try await stage.say("trigger", severity: "critical")
+            try await installation.simulator?.post("/_outage?provider=apns&kind=none")
+            try await eventually("the raised priority rings") {
+                try await stage.deliveries("RAISED") == ["ACCEPTED -"]
+            }
+            try await eventually("the snooze has ended") {
+                try await stage.deliveries("SNOOZED") == ["ENDED INCIDENT_ANSWERED"]
+            }
+            #expect(Self.aps(try await stage.pushes(to: Phone.firstIOS).last)?["sound"] != nil)
         }
     }
 

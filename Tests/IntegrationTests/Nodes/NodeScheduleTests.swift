@@ -33,7 +33,7 @@ struct NodeScheduleTests {
             try await eventually("the first ones are made") { try made().count > 0 }
             try await cluster.kill(0)
             try Self.makeDue("b", connection)
-            // The lease of a dead node runs out after 6 seconds.
+            // The lease of a dead node runs out after 2 seconds.
             try await eventually("all are made") { try made().count >= 2 * Self.count }
             try await cluster.start(0)
             try await eventually("nothing is due any more") {

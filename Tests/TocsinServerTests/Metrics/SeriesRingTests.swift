@@ -115,6 +115,19 @@ struct SeriesRingTests {
         #expect(zip(inner, inner.dropFirst()).allSatisfy { $1 - $0 == 20 }, "\(inner)")
     }
 
+    @Test("more points than may be given at once are refused in words")
+    func tooMany() throws {
+        let world = World()
+        let ring = world.makeRing()
+        for _ in 0..<5760 { world.look(ring) }
+        let names = ["made_total", "memory_bytes", "taken_seconds"]
+        let since = world.now().adding(seconds: -86_400)
+        #expect(
+            throws: ServiceError.badInput("More than 20000 points: ask for a longer step, or for fewer names.")
+        ) { try ring.series(names, since: since, step: 15) }
+        #expect(try ring.series(names, since: since, step: 30).count == 4)
+    }
+
     @Test("answers that never come take no place, and begin with the first")
     func answers() throws {
         let world = World()
