@@ -28,9 +28,9 @@ step "Judging the units of systemd"
 scripts/units.sh || give_up "A unit is not as it should be; the lines above say why."
 
 step "Building"
-# What only debuggers and editors read is left out where nobody debugs or edits.
+# What only debuggers read is left out where nobody debugs.
 lean=()
-[ -z "${CI:-}" ] || lean=(--disable-index-store -Xswiftc -gnone -Xcc -g0)
+[ -z "${CI:-}" ] || lean=(-Xswiftc -gnone -Xcc -g0)
 swift build --build-tests "${lean[@]}" || give_up "The build failed; the lines above say why."
 
 # Of swift-testing: so many tests at once. Each on PostgreSQL has a database and connections of its own.
