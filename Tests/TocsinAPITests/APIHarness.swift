@@ -48,7 +48,7 @@ final class APIHarness: Sendable {
         signsIn: Bool = false,
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
-        schema = try APISchema(modelText: model)
+        schema = try ReadSchemas.schema(of: model)
         merges = MergeLog()
         store = try await SQLStore.open(
             try database ?? AnyDatabase.make(),
@@ -388,5 +388,17 @@ struct PlainSealer: Sealer {
 struct NameAuthenticator: Authenticator {
     func authenticate(token: String, from address: String?) async -> AuthenticationResult {
         token.isEmpty ? .refused(.malformed) : .identity(APIHarness.identity(token))
+    }
+}
+
+/// Each model's schema, read once: that takes a program without optimisation a tenth of a second.
+private enum ReadSchemas {
+    private static let all = Mutex<[String: APISchema]>([:])
+
+    static func schema(of model: String?) throws -> APISchema {
+        if let known = all.withLock({ $0[model ?? ""] }) { return known }
+        let schema = try APISchema(modelText: model)
+        all.withLock { $0[model ?? ""] = schema }
+        return schema
     }
 }
