@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Puts a PostgreSQL server of its own, the nodes on it and the lines between them through their faults, with publishers and
 # subscribers at work: restarts, ended backends, cut and silent connections, lost answers to COMMIT, failover, a node
-# killed, a storm of 10,000 alerts. About five minutes. The same tests are part of scripts/test.sh, the storm in a short form.
+# killed, a storm of 10,000 alerts. About five minutes. The same tests are part of scripts/test.sh, the storm in a
+# short form.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -35,11 +35,7 @@ private struct LineCount {
     var location: SourceLocation { SourceLocation(line: Int(line), column: Int(column)) }
 
     mutating func pass(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
-        // By hand, because programs without optimisation count here too, at each start.
-        var index = range.lowerBound
-        while index < range.upperBound {
-            let byte = bytes[index]
-            index += 1
+        for byte in bytes[range] {
             if byte == 0x0A || byte == 0x0D {
                 if byte == 0x0D || !endsInCarriageReturn { line += 1 }
                 column = 1

@@ -24,7 +24,8 @@ enum EmbeddedResolvers {
         }
     }
 
-    private static func member(_ name: String, of object: APIObject) -> JSONValue {
+    /// A member of an object; null for none.
+    static func member(_ name: String, of object: APIObject) -> JSONValue {
         guard case .embedded(let members) = object else { return .null }
         return members[name] ?? .null
     }

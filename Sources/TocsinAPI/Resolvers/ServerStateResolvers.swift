@@ -20,13 +20,19 @@ enum ServerStateResolvers {
             }
         }
         for (type, fields) in members {
-            for field in fields { map.leaf("\(type).\(field)") { $1.json($0.member(field)) } }
+            for field in fields { map.leaf("\(type).\(field)") { $1.json(EmbeddedResolvers.member(field, of: $0)) } }
         }
-        for field in ["providers", "peers", "settings"] {
-            map.value("ServerState.\(field)") { object, _ in EmbeddedResolvers.value(object.member(field)) }
+        for (type, field) in lists {
+            map.value("\(type).\(field)") { object, _ in
+                EmbeddedResolvers.value(EmbeddedResolvers.member(field, of: object))
+            }
         }
-        map.value("ServerProvider.pauses") { object, _ in EmbeddedResolvers.value(object.member("pauses")) }
     }
+
+    private static let lists = [
+        ("ServerState", "providers"), ("ServerState", "peers"), ("ServerState", "settings"),
+        ("ServerProvider", "pauses"),
+    ]
 
     private static let members = [
         "ServerState": [
@@ -50,12 +56,5 @@ enum ServerStateResolvers {
             step: Int(arguments["step"]?.intValue ?? 0)
         )
         return found.map { .objects($0.map { .embedded($0) }) } ?? .null
-    }
-}
-
-extension APIObject {
-    fileprivate func member(_ name: String) -> JSONValue {
-        guard case .embedded(let members) = self else { return .null }
-        return members[name] ?? .null
     }
 }

@@ -32,22 +32,18 @@ package struct SeriesFigure: Sendable {
         var isZero: Bool { if case .number(0) = self { true } else { false } }
     }
 
-    /// The family, as Prometheus knows it.
+    /// The family, as Prometheus knows it; series are asked for by its name.
     let family: String
     let kind: Kind
-    /// The label by whose values it is told apart; nil: everything is one series.
-    var by: String?
-    /// A second one.
-    var and: String?
+    /// The labels by whose values it is told apart; none: everything is one series.
+    let by: [String]
 
-    /// How series are asked for.
-    var name: String { family }
     /// Whether a series is kept only once it has counted something.
-    var beginsWithFirst: Bool { kind == .rate && by != nil }
+    var beginsWithFirst: Bool { kind == .rate && !by.isEmpty }
 
     /// A figure of this family.
-    package init(family: String, kind: Kind, by: String? = nil, and: String? = nil) {
-        (self.family, self.kind, self.by, self.and) = (family, kind, by, and)
+    package init(family: String, kind: Kind, by: [String] = []) {
+        (self.family, self.kind, self.by) = (family, kind, by)
     }
 
     /// What the console's charts show.
@@ -56,9 +52,8 @@ package struct SeriesFigure: Sendable {
         SeriesFigure(family: "tocsin_publish_duration_seconds", kind: .quantiles),
         SeriesFigure(family: "tocsin_commit_to_socket_seconds", kind: .quantiles),
         SeriesFigure(family: "tocsin_push_commit_to_accept_seconds", kind: .quantiles),
-        SeriesFigure(family: "tocsin_push_answers_total", kind: .rate, by: "provider", and: "status"),
-        SeriesFigure(family: "tocsin_push_oldest_due_seconds", kind: .oldest, by: "provider"),
-        SeriesFigure(family: "tocsin_push_due", kind: .sum, by: "provider"),
+        SeriesFigure(family: "tocsin_push_answers_total", kind: .rate, by: ["provider", "status"]),
+        SeriesFigure(family: "tocsin_push_oldest_due_seconds", kind: .oldest, by: ["provider"]),
         SeriesFigure(family: "tocsin_sockets", kind: .sum),
         SeriesFigure(family: "tocsin_http_connections", kind: .sum),
         SeriesFigure(family: "tocsin_graphql_duration_seconds", kind: .quantiles),
@@ -74,10 +69,10 @@ package struct SeriesFigure: Sendable {
 
     /// The series that a reading with these labels is kept as.
     func keys(_ labels: String) -> [Key] {
-        guard kind == .quantiles else { return [Key(name: name, labels: labels, isWorst: kind == .oldest)] }
+        guard kind == .quantiles else { return [Key(name: family, labels: labels, isWorst: kind == .oldest)] }
         return Self.quantiles.map { quantile in
             let label = metricLabel("quantile", "\(quantile)")
-            return Key(name: name, labels: labels.isEmpty ? label : "\(labels),\(label)", isWorst: true)
+            return Key(name: family, labels: labels.isEmpty ? label : "\(labels),\(label)", isWorst: true)
         }
     }
 
@@ -107,7 +102,7 @@ package struct SeriesFigure: Sendable {
     }
 
     private func labels(of sample: String) -> String {
-        [by, and].compactMap(\.self).compactMap { name in
+        by.compactMap { name in
             Self.value(of: name, in: sample).map { metricLabel(name, $0) }
         }.joined(separator: ",")
     }

@@ -10,6 +10,7 @@ package final class SeriesRing: Sendable {
     /// Seconds from a point to the next.
     package static let step = 15
     private static let capacity = 24 * 3600 / step
+    private static let unmeasured = [Float](repeating: .nan, count: capacity)
 
     /// A figure with its points; `nan`: nothing was measured then.
     package struct Series: Sendable, Hashable {
@@ -50,7 +51,7 @@ package final class SeriesRing: Sendable {
         read: @escaping @Sendable () -> [MetricFamily]
     ) {
         (self.figures, self.time, self.read) = (figures, time, read)
-        names = Set(figures.map(\.name))
+        names = Set(figures.map(\.family))
     }
 
     /// Reads again and again until it is cancelled.
@@ -83,8 +84,7 @@ package final class SeriesRing: Sendable {
             // Most answers of providers never come: such a series begins with the first.
             let begun = readings.filter { !$0.value.0.beginsWithFirst || !$0.value.1.isZero }.keys
             for key in Set(state.rows.keys).union(begun) {
-                var row = state.rows[key] ?? [Float](repeating: .nan, count: Self.capacity)
-                for gap in 0..<skipped { row[Self.place(round - 1 - gap)] = .nan }
+                for gap in 0..<skipped { state.rows[key]?[Self.place(round - 1 - gap)] = .nan }
                 let point = readings[key].flatMap { figure, reading in
                     // Of what rises, one reading says nothing.
                     figure.point(
@@ -94,8 +94,7 @@ package final class SeriesRing: Sendable {
                         seconds: seconds ?? Double(Self.step)
                     )
                 }
-                row[Self.place(round)] = point.map { Float($0) } ?? .nan
-                state.rows[key] = row
+                state.rows[key, default: Self.unmeasured][Self.place(round)] = point.map { Float($0) } ?? .nan
             }
             state.before = readings.mapValues(\.1)
             (state.round, state.lookedAt) = (round, now)

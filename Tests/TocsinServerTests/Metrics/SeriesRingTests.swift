@@ -32,7 +32,7 @@ struct SeriesRingTests {
                 figures: [
                     SeriesFigure(family: "made_total", kind: .rate), SeriesFigure(family: "memory_bytes", kind: .sum),
                     SeriesFigure(family: "taken_seconds", kind: .quantiles),
-                    SeriesFigure(family: "answers_total", kind: .rate, by: "provider"),
+                    SeriesFigure(family: "answers_total", kind: .rate, by: ["provider"]),
                 ],
                 time: self
             ) { [self] in families }
