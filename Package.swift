@@ -119,7 +119,7 @@ let package = Package(
             "TocsinSimulator",
             [
                 "CNGHTTP2", "COpenSSL", "Encodings", "JSON", nio("NIOCore"), nio("NIOPosix"), nio("NIOHTTP1"),
-                nio("NIOTLS"), nioSSL,
+                nio("NIOTLS"), nio("NIOWebSocket"), nioSSL,
             ]
         ),
         part(

@@ -30,7 +30,7 @@ if [ -z "$binary" ]; then
     swift build --product tocsin || give_up "The build failed; the lines above say why."
     binary="$(swift build --show-bin-path)/tocsin"
 fi
-install_console_tools || give_up "playwright, axe, websockets and h2 could not be installed; python3 with venv and pip is needed."
+install_console_tools || give_up "playwright, axe and websockets could not be installed; python3 with venv and pip is needed."
 has() { command -v "$1" >/dev/null || { install_packages "$1" && command -v "$1" >/dev/null; }; }
 has chromium || give_up "Chromium could not be installed."
 chromium=$(command -v chromium)

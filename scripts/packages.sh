@@ -105,7 +105,7 @@ install_sign_in_providers() {
 # What drives browsers through the console, and a push service that Firefox takes for Mozilla's.
 console_python="$root/.venv/console/bin/python3"
 install_console_tools() {
-    make_python_environment "$root/.venv/console" 'playwright==1.65.2' 'axe-playwright-python==0.1.8' 'websockets==17.4' 'h2==4.4.1'
+    make_python_environment "$root/.venv/console" 'playwright==1.65.2' 'axe-playwright-python==0.1.8' 'websockets==17.4'
 }
 
 # The reference implementation that judges the GraphQL engine.

@@ -22,6 +22,8 @@ package enum ControlHelp {
                goaway (&reason=R&lastStream=N) or cut, on all open connections
         POST /_subscribe?script=S
                a browser subscribes; with a script, such as gone, its pushes meet a fault
+        GET  /_browser
+               the socket of a real Firefox: dom.push.serverURL is ws://HOST:PORT/_browser
         POST /_expire
                ends all access tokens: FCM answers 401 to them
         POST /_reset

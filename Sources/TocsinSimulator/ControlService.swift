@@ -58,6 +58,7 @@ struct ControlService: WireService {
             "fcm": .object(recorder.counts(.fcm).json),
             "token": .object(accessTokens.json),
             "webpush": .object(recorder.counts(.webpush).json),
+            "browsers": browsers.json,
         ]
     }
 

@@ -29,7 +29,10 @@ package final class PushSimulator: Sendable {
         let conditions = controls.conditions
         providerTokens = ProviderTokenRules(settings: settings, conditions: conditions, key: keys.apnsKey)
         accessTokens = AccessTokens(settings: settings, conditions: conditions, key: keys.accountKey)
-        browsers = WebPushBrowsers(serverKey: Base64URL.encoded(keys.vapidKey.point))
+        browsers = WebPushBrowsers(
+            serverKey: Base64URL.encoded(keys.vapidKey.point),
+            nowMilliseconds: settings.nowMilliseconds
+        )
     }
 
     /// Opens the ports; returns where they are.
@@ -47,7 +50,8 @@ package final class PushSimulator: Sendable {
             let channel = try await listener.listenHTTP1(
                 host: settings.host,
                 port: settings.controlPort,
-                service: controlService
+                service: controlService,
+                browsers: browsers
             ).get()
             control.withLock { $0 = channel }
             return try announce(apns: apns, fcm: fcm, webPush: webPush, control: channel.localAddress?.port ?? 0)

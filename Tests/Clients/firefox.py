@@ -14,8 +14,7 @@ import tempfile
 import time
 import traceback
 
-from pushservice import PushService
-from tocsin import Checks, Server
+from tocsin import Checks, Server, Simulator
 from websockets.sync.client import connect
 
 PASSWORD = "correct horse battery"
@@ -43,16 +42,21 @@ class Firefox:
     """One Firefox with a profile of its own, and one page of it."""
 
     def __init__(self, program, folder, preferences):
-        profile = os.path.join(folder, "profile")
-        os.makedirs(profile)
-        with open(os.path.join(profile, "user.js"), "w", encoding="utf-8") as file:
+        self.program, self.folder = program, folder
+        self.profile = os.path.join(folder, "profile")
+        os.makedirs(self.profile)
+        with open(os.path.join(self.profile, "user.js"), "w", encoding="utf-8") as file:
             for name, value in (PREFERENCES | preferences).items():
                 file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
         self.log = os.path.join(folder, "firefox.log")
+        self.start()
+
+    def start(self):
+        """Opens it, with all that its profile has kept."""
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", profile, "about:blank"],
-                stdout=log, stderr=log, env={**os.environ, "HOME": folder}, start_new_session=True)
+                [self.program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", self.profile, "about:blank"],
+                stdout=log, stderr=log, env={**os.environ, "HOME": self.folder}, start_new_session=True)
         self.ending = contextlib.ExitStack()
         address = self.found(r"WebDriver BiDi listening on (ws://\S+)") + "/session"
         self.socket = self.ending.enter_context(connect(address, max_size=None, open_timeout=60))
@@ -137,7 +141,7 @@ class Firefox:
             self.process.kill()
 
 
-def walk(server, firefox, service, checks):
+def walk(server, firefox, simulator, checks):
     def same(name, seen, wanted):
         checks.report(name, None if seen == wanted else AssertionError(f"{seen} in place of {wanted}"))
 
@@ -170,11 +174,9 @@ def walk(server, firefox, service, checks):
     join = "mutation($id: ID!) { subscribeToTopic(topicId: $id, push: true) { push } }"
     server.post(token, join, id=topic)
     server.publish(token, topic, "Pushed")
-    same("a push is sealed for Firefox alone, and read by it", service.wait_for_acknowledgements(1), [100])
-    same("nobody between can read it", [b"Pushed" in body for _, body in service.posted], [False])
     shown = "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((all) => all.map((each) => [each.title, each.data.topicId]))"
     firefox.until(f"(await {shown}).length === 1")
-    same("its worker shows it", firefox.run(f"return {shown};"), [["Pushed", topic]])
+    same("a push through the simulator is shown by Firefox", firefox.run(f"return {shown};"), [["Pushed", topic]])
     state = "query($t: ID!) { page: getMessageByTopicIdAndCreatedAt(topicId: $t, sortDirection: DESC, limit: 1) { items { deliveries { items { status platform } } } } }"
     deadline = time.monotonic() + 60
     while True:
@@ -182,7 +184,16 @@ def walk(server, firefox, service, checks):
         if delivered[0]["status"] not in ("WAITING", "SENDING") or time.monotonic() > deadline:
             break
         time.sleep(0.1)
+    pushed = [each for each in simulator.ask("/_pushes") if each["provider"] == "webpush"]
+    same("nobody between can read it", [(each["status"], each["payload"]) for each in pushed], [(201, None)])
+    same("Firefox says that it could", simulator.ask("/_stats")["browsers"]["answers"], {"100": 1})
     same("the server says so", delivered, [{"status": "ACCEPTED", "platform": "web"}])
+    firefox.stop()
+    server.publish(token, topic, "While it was closed")
+    firefox.start()
+    firefox.go(server.address + "/devices")
+    firefox.until(f"(await {shown}).some(([title]) => title === 'While it was closed')")
+    same("a push that came while Firefox was closed is shown when it opens", simulator.ask("/_stats")["browsers"]["answers"], {"100": 2})
 
     add = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
     scripts = server.post(token, add, i={"topicId": topic, "name": "Scripts", "kind": "EVENT"})["createIntegration"]["id"]
@@ -198,7 +209,7 @@ def walk(server, firefox, service, checks):
     firefox.go(server.address + "/devices")
     firefox.press("No pushes in this browser")
     firefox.until("!(await (await navigator.serviceWorker.ready).pushManager.getSubscription())")
-    same("pushes are ended at the push service too", len(service.channels), 0)
+    same("pushes are ended at the push service too", simulator.ask("/_stats")["browsers"]["subscriptions"], 0)
 
 
 def main():
@@ -206,19 +217,15 @@ def main():
     program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("firefox-esr")
     pictures = sys.argv[3] if len(sys.argv) > 3 else None
     checks, folder = Checks(), tempfile.mkdtemp(prefix="tocsin-firefox-")
-    service = PushService(folder)
-    keys = subprocess.run([binary, "vapid", "create"], check=True, capture_output=True, text=True, timeout=60).stdout
-    os.environ.update(line.split("=", 1) for line in keys.splitlines() if "=" in line)
-    os.environ.update({
-        "TOCSIN_EXECUTION_SECONDS": "60", "WEBPUSH_ALLOW_PRIVATE_ADDRESSES": "true", "TOCSIN_PUSH_CA_FILE": service.certificate,
-        "VAPID_SUBJECT": "mailto:walk@example.com"})
+    simulator = Simulator(binary)
+    os.environ.update(simulator.environment | {"TOCSIN_EXECUTION_SECONDS": "60"})
     server, firefox = Server(binary), None
     try:
         add = [binary, "user", "add", "root", "--admin", "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
         subprocess.run(add, input=PASSWORD.encode(), check=True, capture_output=True, timeout=60)
-        firefox = Firefox(program, folder, {"dom.push.serverURL": service.address})
+        firefox = Firefox(program, folder, {"dom.push.serverURL": simulator.browsers})
         try:
-            walk(server, firefox, service, checks)
+            walk(server, firefox, simulator, checks)
         except Exception as error:  # pylint: disable=broad-except
             traceback.print_exception(error)
             print("The server's log ends with:", *(line[:300] for line in open(server.log.name, errors="replace").read().splitlines()[-20:]), sep="\n")
@@ -230,7 +237,7 @@ def main():
         if firefox:
             firefox.stop()
         server.stop()
-        service.stop()
+        simulator.stop()
         shutil.rmtree(folder, ignore_errors=True)
     checks.end()
 

@@ -87,6 +87,35 @@ class Server:
         return status
 
 
+class Simulator:
+    """Runs `tocsin simulator`: the fake push services of phones and browsers."""
+
+    def __init__(self, binary):
+        self.folder = tempfile.mkdtemp(prefix="tocsin-simulator-")
+        ready = os.path.join(self.folder, "ready")
+        command = [binary, "simulator", "--directory", os.path.join(self.folder, "keys"), "--ready-file", ready, "--quiet"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while not os.path.exists(ready):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit("the simulator did not start")
+            time.sleep(0.05)
+        with open(ready, encoding="utf-8") as file:
+            addresses = json.load(file)
+        self.control, self.environment = addresses["control"], addresses["environment"]
+        #: What Firefox's preference dom.push.serverURL takes.
+        self.browsers = self.control.replace("http://", "ws://") + "/_browser"
+
+    def ask(self, path):
+        with urllib.request.urlopen(self.control + path, timeout=20) as answer:
+            return json.load(answer)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
 CREATE_MESSAGE = """
 mutation CreateMessage($input: CreateMessageInput!) {
   createMessage(input: $input) {

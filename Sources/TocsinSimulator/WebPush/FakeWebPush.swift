@@ -3,7 +3,7 @@ import JSON
 /// Stands in for the push service of a browser, and for the browser too: it
 /// decrypts what it is sent.
 ///
-/// A real service could not; it would pass on what its browser then drops in silence.
+/// A real service could not; it would pass on what its browser then drops in silence, as this one does for real browsers.
 struct FakeWebPush: WireService {
     let settings: SimulatorSettings
     let browsers: WebPushBrowsers
@@ -47,11 +47,13 @@ struct FakeWebPush: WireService {
                 origins: browsers.origins,
                 nowSeconds: settings.nowMilliseconds() / 1000
             )
-            record.body = push.plaintext
+            record.body = push.plaintext ?? []
             record.replaceKey = push.topic
             record.deliveryKey = push.deliveryKey
             let effect = conditions.effect(for: id, of: .webpush, request: connection.requests)
-            return try play(effect, push.arrival(nowMilliseconds: settings.nowMilliseconds()), record)
+            let reply = try play(effect, push.arrival(nowMilliseconds: settings.nowMilliseconds()), record)
+            if case .answer = reply { browsers.pass(push, request.body, id: recorder.makeID(), to: browser) }
+            return reply
         } catch {
             return refuse(error, record)
         }

@@ -4,10 +4,11 @@ import JSON
 /// A push request that keeps the rules of RFC 8030, RFC 8188 and RFC 8292.
 struct WebPushRequest {
     let topic: String?
-    /// What the browser reads.
-    let plaintext: [UInt8]
+    /// What the browser reads; `nil` for a real one, which alone can.
+    let plaintext: [UInt8]?
     private let payload: JSONValue
-    private let lifeSeconds: Int64
+    /// How long the sender wants it kept for a browser that is away.
+    let lifeSeconds: Int64
 
     private static let maximumBodyBytes = 4096
     private static let maximumTopicCharacters = 32
@@ -32,15 +33,16 @@ struct WebPushRequest {
             throw WebPushRefusal(400, "BadEncoding", "content-encoding must be aes128gcm")
         }
         lifeSeconds = request.value("ttl").flatMap { Int64($0) } ?? 0
-        plaintext = try browser.reading.plaintext(of: request.body).get()
-        payload = (try? JSONParser.parse(plaintext)) ?? .string(String(decoding: plaintext, as: UTF8.self))
+        plaintext = try browser.reading?.plaintext(of: request.body).get()
+        payload = plaintext.map { (try? JSONParser.parse($0)) ?? .string(String(decoding: $0, as: UTF8.self)) } ?? .null
     }
 
     /// The sender's own id of the delivery.
     var deliveryKey: String? { payload["notification"]?["data"]?["deliveryId"]?.stringValue }
 
-    /// What the browser shows of it.
-    func arrival(nowMilliseconds: Int64) -> Arrival {
+    /// What the browser shows of it; `nil` where only the browser knows.
+    func arrival(nowMilliseconds: Int64) -> Arrival? {
+        guard plaintext != nil else { return nil }
         let notification = payload["notification"]
         var arrival = Arrival(replaceKey: notification?["tag"]?.stringValue)
         arrival.title = notification?["title"]?.stringValue ?? ""

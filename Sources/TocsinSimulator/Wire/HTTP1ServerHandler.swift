@@ -3,7 +3,7 @@ import NIOHTTP1
 
 /// Serves one HTTP/1.1 connection by the same services: the token endpoint
 /// and the control listener.
-final class HTTP1ServerHandler: ChannelInboundHandler {
+final class HTTP1ServerHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 

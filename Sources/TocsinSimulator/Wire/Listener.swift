@@ -3,6 +3,7 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 import NIOTLS
+import NIOWebSocket
 
 /// Opens the simulator's ports.
 struct Listener: Sendable {
@@ -41,11 +42,33 @@ struct Listener: Sendable {
         }
     }
 
-    /// HTTP/1.1 in clear text.
-    func listenHTTP1(host: String, port: Int, service: any WireService) -> EventLoopFuture<any Channel> {
+    /// HTTP/1.1 in clear text, and the sockets of browsers.
+    func listenHTTP1(
+        host: String,
+        port: Int,
+        service: any WireService,
+        browsers: WebPushBrowsers
+    ) -> EventLoopFuture<any Channel> {
         bind(nil, host, port) { channel in
-            channel.eventLoop.makeCompletedFuture { try Self.serveHTTP1(channel, service: service) }
+            channel.eventLoop.makeCompletedFuture {
+                try Self.serveHTTP1(channel, service: service, upgrader: Self.socketUpgrader(browsers))
+            }
         }
+    }
+
+    private static func socketUpgrader(_ browsers: WebPushBrowsers) -> NIOWebSocketServerUpgrader {
+        NIOWebSocketServerUpgrader(
+            shouldUpgrade: { channel, head in
+                let isBrowser = head.uri.split(separator: "?").first == BrowserSocket.path[...]
+                let headers: HTTPHeaders = ["sec-websocket-protocol": BrowserSocket.subprotocol]
+                return channel.eventLoop.makeSucceededFuture(isBrowser ? headers : nil)
+            },
+            upgradePipelineHandler: { channel, _ in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(BrowserSocket(browsers: browsers))
+                }
+            }
+        )
     }
 
     private static func serve(
@@ -63,9 +86,24 @@ struct Listener: Sendable {
         }
     }
 
-    private static func serveHTTP1(_ channel: any Channel, service: any WireService) throws {
-        try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: true)
-        try channel.pipeline.syncOperations.addHandler(HTTP1ServerHandler(service: service))
+    private static func serveHTTP1(
+        _ channel: any Channel,
+        service: any WireService,
+        upgrader: NIOWebSocketServerUpgrader? = nil
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let handler = HTTP1ServerHandler(service: service)
+        let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+        try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: true,
+            withServerUpgrade: upgrader.map { upgrader in
+                (
+                    upgraders: [upgrader],
+                    completionHandler: { $0.pipeline.syncOperations.removeHandler(bound.value, promise: nil) }
+                )
+            }
+        )
+        try pipeline.addHandler(handler)
     }
 
     /// Answers a TLS hello as something would that speaks no TLS.
