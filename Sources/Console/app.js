@@ -123,9 +123,10 @@ async function begin() {
 /** The topics that the caller may read, by name. */
 async function loadTopics() {
   const { all } = await import("./api.js");
-  const { answer: found } = await store.answered("topics", () => all(
+  const { answer: found, isOld } = await store.answered("topics", () => all(
     "query Topics($nextToken: String) { listTopics(limit: 200, nextToken: $nextToken) { items { id name owner roles lastNumber } nextToken } }",
     {}, (data) => data.listTopics));
+  if (!isOld) void store.keepOnly(new Set(found.map((each) => each?.id)));
   return found.filter(Boolean).sort((left, right) => left.name.localeCompare(right.name));
 }
 
@@ -212,6 +213,7 @@ addEventListener("tocsin-topics", () => {
   topics = once(loadTopics);
   if (me) void fillRail(location.pathname.slice(base.length));
 });
+addEventListener("tocsin-lost", () => void show());
 addEventListener("tocsin-signed-out", () => signIn(location.pathname.slice(base.length)));
 
 addEventListener("popstate", show);

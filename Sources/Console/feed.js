@@ -171,6 +171,8 @@ export async function open({ id, go, topics }) {
       if (error.code === "UNAUTHENTICATED") return dispatchEvent(new Event("tocsin-signed-out"));
       // What cannot be resumed is read anew.
       if (["BAD_CURSOR", "CURSOR_EXPIRED"].includes(error.code)) return listen();
+      // Who may no longer read it sees so at once.
+      if (error.code === "UNAUTHORIZED") return dispatchEvent(new Event("tocsin-lost"));
       note(explained(error));
     }
   }

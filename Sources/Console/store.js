@@ -92,6 +92,16 @@ export async function keptMessages(topicId) {
 export const keptMessage = (id) => use("messages", "readonly", (store) => settled(store.get(id)));
 export const forgetMessages = (ids) => use("messages", "readwrite", (store) => ids.forEach((id) => store.delete(id)));
 
+/** Forgets the messages of other topics: what may no longer be read is not kept either. */
+export const keepOnly = (topicIds) => use("messages", "readwrite", (store) => {
+  const keys = store.index("topic").openKeyCursor();
+  keys.onsuccess = () => {
+    if (!keys.result) return;
+    if (!topicIds.has(keys.result.key[0])) store.delete(keys.result.primaryKey);
+    keys.result.continue();
+  };
+});
+
 /** What is to be sent: { id, topicId, input, refused } each, in the order of writing. */
 export const outbox = {
   put: (draft) => use("outbox", "readwrite", (store) => settled(store.put(draft))),

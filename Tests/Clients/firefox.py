@@ -38,7 +38,39 @@ const articles = () => [...document.querySelectorAll("main article")].map((each)
 """
 
 
-class Firefox:
+def as_json(script):
+    """An expression whose value is what a script returns, as JSON."""
+    return f"(async () => {{ {HELPERS} const value = await (async () => {{ {script} }})(); return JSON.stringify(value ?? null); }})()"
+
+
+class Page:
+    """What people do on a page; browsers bring `run`, which runs a script there, and `go`."""
+
+    def until(self, expression):
+        """Waits for something to be so, and answers what it is."""
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                value = self.run(f"return {expression};")
+            except AssertionError as error:
+                # Between two pages there is nothing to ask.
+                value = str(error) if time.monotonic() > deadline else None
+            if value:
+                return value
+            if time.monotonic() > deadline:
+                raise AssertionError(f"never so: {expression}; the page: {self.run('return document.body.innerText;')[:1500]}")
+            time.sleep(0.1)
+
+    def press(self, name):
+        self.until(f"Boolean(named({json.dumps(name)}))")
+        self.run(f"named({json.dumps(name)}).click();")
+
+    def fill(self, name, text):
+        self.until(f"Boolean(field({json.dumps(name)}))")
+        self.run(f"const found = field({json.dumps(name)}); found.value = {json.dumps(text)}; found.dispatchEvent(new Event('input', {{bubbles: true}}));")
+
+
+class Firefox(Page):
     """One Firefox with a profile of its own, and one page of it."""
 
     def __init__(self, program, folder, preferences):
@@ -98,34 +130,10 @@ class Firefox:
 
     def run(self, script):
         """What a script's last expression gives, as JSON."""
-        text = f"(async () => {{ {HELPERS} const value = await (async () => {{ {script} }})(); return JSON.stringify(value ?? null); }})()"
-        answer = self.command("script.evaluate", expression=text, target={"context": self.context}, awaitPromise=True)
+        answer = self.command("script.evaluate", expression=as_json(script), target={"context": self.context}, awaitPromise=True)
         if answer["type"] == "exception":
             raise AssertionError(f"{script}: {answer['exceptionDetails']['text']}")
         return json.loads(answer["result"]["value"])
-
-    def until(self, expression):
-        """Waits for something to be so, and answers what it is."""
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                value = self.run(f"return {expression};")
-            except AssertionError as error:
-                # Between two pages there is nothing to ask.
-                value = str(error) if time.monotonic() > deadline else None
-            if value:
-                return value
-            if time.monotonic() > deadline:
-                raise AssertionError(f"never so: {expression}; the page: {self.run('return document.body.innerText;')[:1500]}")
-            time.sleep(0.1)
-
-    def press(self, name):
-        self.until(f"Boolean(named({json.dumps(name)}))")
-        self.run(f"named({json.dumps(name)}).click();")
-
-    def fill(self, name, text):
-        self.until(f"Boolean(field({json.dumps(name)}))")
-        self.run(f"const found = field({json.dumps(name)}); found.value = {json.dumps(text)}; found.dispatchEvent(new Event('input', {{bubbles: true}}));")
 
     def picture(self, path):
         data = self.command("browsingContext.captureScreenshot", context=self.context)["data"]
