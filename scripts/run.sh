@@ -80,7 +80,7 @@ make_token() {
     local lifetime=1d
     if ! grep -q '^admin[[:space:]]' <<<"$("$tocsin" user list "${store[@]}")"; then
         step "Creating the user admin"
-        "$tocsin" user add admin "${store[@]}" >&2
+        "$tocsin" user add admin --admin "${store[@]}" >&2
         lifetime=30d
     fi
     token=$("$tocsin" token create --user admin --ttl "$lifetime" "${store[@]}")
@@ -151,7 +151,10 @@ Another token:
 $tocsin token create --user admin ${store[*]}
 
 Publish a message:
-curl $address/graphql -H 'Authorization: Bearer $token' -H 'Content-Type: application/json' -d '{"query":"mutation(\$input: CreateMessageInput!) { createMessage(input: \$input) { id number cursor } }","variables":{"input":{"topicId":"$topic","type":0,"title":"Disk full","body":"sda1 is at 95 %"}}}'
+curl -H 'Authorization: Bearer $token' -d 'sda1 is at 95 %' $address/alerts
+
+See it in a browser: open $address/ and sign in as admin, with the password that this prints:
+$tocsin user password admin --generate ${store[*]}
 
 Follow the topic in another terminal:
 TOCSIN_URL=$address TOCSIN_TOKEN=$token $tocsin subscribe alerts
