@@ -4,7 +4,7 @@ set -euo pipefail
 
 usage() {
     cat <<'END'
-scripts/bench.sh [query] [store] [push] [live] [engine] [alerts] [fair] [--seconds N] [--pushes N] [--devices N] [--subscribers N]
+scripts/bench.sh [query] [store] [push] [live] [engine] [alerts] [console] [fair] [--seconds N] [--pushes N] [--devices N] [--subscribers N]
 
   query    a cached query of 20 messages over HTTP; floor: /healthz of the same server
   store    createMessage over HTTP with 1, 64 and 512 clients on SQLite and on PostgreSQL (a server of its own, started
@@ -20,6 +20,8 @@ scripts/bench.sh [query] [store] [push] [live] [engine] [alerts] [fair] [--secon
            graphql-js (Debian), graphql-core (PyPI), libgraphqlparser (built from PyPI's tartiflette);
            calls for memory are counted, also for each further row
   alerts   posts of a hundred alerts as senders make them: how long each waits for its answer, p50 and p99
+  console  the console in Chromium, at the machine's pace and at a quarter of it: first paint beside a page without
+           scripts, layout shift; then 200 messages a second into an open feed: frames, keys, memory
   fair     what another owner feels while one attacks, on both databases (scripts/attacks.sh with the attacks that make
            load): reads quiet and under attack, events, pushes, a revocation, the server's memory; about 15 minutes
 
@@ -40,11 +42,11 @@ options=()
 for argument in "$@"; do
     case "$argument" in
     -h | --help) usage && exit 0 ;;
-    query | store | push | live | engine | alerts | fair) names+=("$argument") ;;
+    query | store | push | live | engine | alerts | console | fair) names+=("$argument") ;;
     *) options+=("$argument") ;;
     esac
 done
-[ "${#names[@]}" -gt 0 ] || names=(query store push live engine alerts fair)
+[ "${#names[@]}" -gt 0 ] || names=(query store push live engine alerts console fair)
 wants() { [[ " ${names[*]} " == *" $1 "* ]]; }
 
 prepare_build
@@ -59,14 +61,22 @@ if wants push; then install_push_peers "$peers"; fi
 if wants live; then install_live_peers "$peers"; fi
 if wants engine; then install_peers "$peers"; fi
 benchmarks=()
-for name in "${names[@]}"; do [ "$name" = fair ] || benchmarks+=("$name"); done
+for name in "${names[@]}"; do case "$name" in console | fair) ;; *) benchmarks+=("$name") ;; esac; done
 products=()
 [ "${#benchmarks[@]}" -eq 0 ] || products+=(tocsin-bench)
-if wants fair || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
+if wants console || wants fair || wants query || wants store || wants push || wants live; then products+=(tocsin); fi
 build_release "${products[@]}"
 status=0
 if [ "${#benchmarks[@]}" -gt 0 ]; then
     "$root/.build-release/release/tocsin-bench" --peers "$peers" "${benchmarks[@]}" ${options[@]+"${options[@]}"} || status=$?
+fi
+if wants console; then
+    if install_packages chromium && install_console_tools; then
+        PYTHONDONTWRITEBYTECODE=1 timeout --kill-after 10 600 "$console_python" "$root/Tests/Clients/speed.py" \
+            "$root/.build-release/release/tocsin" ${options[@]+"${options[@]}"} || status=$?
+    else
+        step "Chromium or playwright could not be installed; the console is not measured."
+    fi
 fi
 if wants fair; then
     TOCSIN_BINARY="$root/.build-release/release/tocsin" "$root/scripts/attacks.sh" --load || status=$?

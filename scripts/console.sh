@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, texts of strangers,
-# keys alone, no network, three tabs and kills, and Firefox with a real Web Push. It says what it could not try.
+# keys alone, no network, three tabs and kills, Firefox with a real Web Push, and two people in Chromium and Firefox at two
+# servers of one PostgreSQL. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
 #   --accept           makes the picture of README anew
@@ -10,6 +11,8 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/packages.sh
 . "$root/scripts/packages.sh"
+# shellcheck source=scripts/postgres.sh
+. "$root/scripts/postgres.sh"
 cd "$root"
 export HOME="${HOME:-$root/.tocsin/home}" PYTHONDONTWRITEBYTECODE=1
 
@@ -41,7 +44,7 @@ if [ -n "$accept" ]; then
 fi
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap 'rm -rf "$folder"; stop_postgres' EXIT
 failed=()
 
 # Runs a walk of Tests/Clients for at most 5 minutes, with its words kept: NAME FILE ARGUMENT...
@@ -69,8 +72,14 @@ wait "$one"
 if has firefox-esr && has openssl; then
     names+=(firefox)
     walk firefox firefox.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
+    if [ -n "${TOCSIN_TEST_POSTGRES:-}" ] || { install_packages postgresql && start_postgres; }; then
+        names+=(nodes)
+        walk nodes nodes.py "$chromium" "$(command -v firefox-esr)"
+    else
+        step "PostgreSQL could not be started; the walk at two servers is left out."
+    fi
 else
-    step "Firefox could not be installed; its walk, and a real Web Push, are left out."
+    step "Firefox could not be installed; its walk, a real Web Push, and the walk at two servers are left out."
 fi
 wait "$other"
 # What failed is said last, because logs are cut at their beginning.

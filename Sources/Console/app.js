@@ -57,7 +57,9 @@ async function show() {
   const found = find(path);
   current.stop();
   current = { stop() {} };
-  put(bar);
+  // The view's code comes while it is found out who is signed in.
+  const code = found && import(`./${found.view}.js`);
+  code?.catch(() => {});
   if (!me && found?.view !== "sign-in") {
     try {
       await begin();
@@ -69,7 +71,7 @@ async function show() {
   const wait = setTimeout(() => put(main, el("p", { className: "hint" }, "Loading …")), 300);
   try {
     if (!found) throw Object.assign(new Error("There is no such page."), { code: "NOT_FOUND" });
-    const { open } = await import(`./${found.view}.js`);
+    const { open } = await code;
     // The view and the rail share what is asked for once a navigation.
     topics = once(loadTopics);
     const view = await open({ id: found.id, me, go, topics, query: new URLSearchParams(location.search), signedIn });
@@ -101,6 +103,7 @@ function fail(error) {
 
 function signIn(wanted) {
   me = null;
+  put(bar);
   put(rail);
   return go(`/sign-in?return=${encodeURIComponent(wanted.startsWith("/sign-in") ? "/" : wanted)}`);
 }

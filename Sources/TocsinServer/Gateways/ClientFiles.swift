@@ -11,8 +11,10 @@ package struct ClientFiles: Sendable {
         /// All of it.
         package let text: String
 
-        /// Changes whenever the file does.
-        var tag: String { "\"" + DerivedUUID.text(of: name, text) + "\"" }
+        /// Changes whenever the file does; one for each way in which its bytes are sent.
+        func tag(isPacked: Bool) -> String {
+            "\"" + DerivedUUID.text(of: name, text) + (isPacked ? "-gzip" : "") + "\""
+        }
 
         var mediaType: String {
             name.hasSuffix(".js") ? "text/javascript; charset=utf-8" : "text/plain; charset=utf-8"
@@ -25,18 +27,26 @@ package struct ClientFiles: Sendable {
     /// A route for each of them; anybody may read them.
     static var routes: [HTTPRoute] {
         all.map { file in
-            let (tag, body) = (file.tag, Array(file.text.utf8))
+            let body = Array(file.text.utf8)
+            let packed = Gzip.packed(body)
+            let tags = (plain: file.tag(isPacked: false), packed: file.tag(isPacked: true))
             return HTTPRoute(.get, "/client/" + file.name) { request in
                 // A page asks whether there is a newer one each time, so a release is one for
                 // everybody.
-                let fields = [
-                    (name: "cache-control", value: "no-cache"), ("etag", tag), ("x-content-type-options", "nosniff"),
+                let isPacked = packed != nil && Accepted.accepts("gzip", in: request.header("accept-encoding"))
+                var fields = [
+                    (name: "cache-control", value: "no-cache"), ("etag", isPacked ? tags.packed : tags.plain),
+                    ("x-content-type-options", "nosniff"), ("vary", "Accept-Encoding"),
                 ]
-                let known = request.header("if-none-match")
-                if known == "*" || known?.contains(tag) == true {
+                let known = request.header("if-none-match") ?? ""
+                if known == "*" || known.contains(tags.plain) || known.contains(tags.packed) {
                     return OutgoingResponse(status: .notModified, contentType: nil, fields: fields)
                 }
-                return OutgoingResponse(status: .ok, contentType: file.mediaType, fields: fields, body: body)
+                guard isPacked, let packed else {
+                    return OutgoingResponse(status: .ok, contentType: file.mediaType, fields: fields, body: body)
+                }
+                fields.append(("content-encoding", "gzip"))
+                return OutgoingResponse(status: .ok, contentType: file.mediaType, fields: fields, body: packed)
             }
         }
     }
