@@ -42,7 +42,7 @@ enum AllowedImports {
             "TocsinPush", "TocsinReceivers", "TocsinSQLite", "TocsinStore",
         ]),
         "TocsinSimulator": nio.union([
-            "CNGHTTP2", "COpenSSL", "Encodings", "Glibc", "JSON", "NIOHTTP1", "NIOSSL", "NIOTLS",
+            "CNGHTTP2", "COpenSSL", "Encodings", "Glibc", "JSON", "NIOHTTP1", "NIOSSL", "NIOTLS", "NIOWebSocket",
         ]),
         "TocsinClient": nio.union([
             "Encodings", "Glibc", "GraphQL", "GraphQLTransport", "JSON", "NIOHTTP1", "NIOSSL", "NIOWebSocket",

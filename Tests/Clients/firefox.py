@@ -186,22 +186,45 @@ def walk(server, firefox, simulator, checks):
     firefox.until(f"(await {shown}).length === 1")
     same("a push through the simulator is shown by Firefox", firefox.run(f"return {shown};"), [["Pushed", topic]])
     state = "query($t: ID!) { page: getMessageByTopicIdAndCreatedAt(topicId: $t, sortDirection: DESC, limit: 1) { items { deliveries { items { status platform } } } } }"
-    deadline = time.monotonic() + 60
-    while True:
-        delivered = server.post(token, state, t=topic)["page"]["items"][0]["deliveries"]["items"]
-        if delivered[0]["status"] not in ("WAITING", "SENDING") or time.monotonic() > deadline:
-            break
-        time.sleep(0.1)
+
+    def delivered():
+        """The pushes of the newest message, once all are settled."""
+        deadline = time.monotonic() + 60
+        while True:
+            pushes = server.post(token, state, t=topic)["page"]["items"][0]["deliveries"]["items"]
+            if (pushes and all(each["status"] not in ("WAITING", "SENDING") for each in pushes)) or time.monotonic() > deadline:
+                return pushes
+            time.sleep(0.1)
+
+    same("the server says so", delivered(), [{"status": "ACCEPTED", "platform": "web"}])
     pushed = [each for each in simulator.ask("/_pushes") if each["provider"] == "webpush"]
     same("nobody between can read it", [(each["status"], each["payload"]) for each in pushed], [(201, None)])
     same("Firefox says that it could", simulator.ask("/_stats")["browsers"]["answers"], {"100": 1})
-    same("the server says so", delivered, [{"status": "ACCEPTED", "platform": "web"}])
     firefox.stop()
     server.publish(token, topic, "While it was closed")
     firefox.start()
     firefox.go(server.address + "/devices")
     firefox.until(f"(await {shown}).some(([title]) => title === 'While it was closed')")
     same("a push that came while Firefox was closed is shown when it opens", simulator.ask("/_stats")["browsers"]["answers"], {"100": 2})
+
+    simulator.ask("/_script", {"rules": [{"provider": "apns", "fault": "BadPriority", "token": "a1", "times": 1}]})
+    server.post(token, "mutation($t: String!) { registerPushToken(token: $t, platform: \"ios\", environment: \"sandbox\") { userId } }", t="a1" * 32)
+    server.publish(token, topic, "Refused")
+    same("a push that Apple refuses has failed", {each["platform"]: each["status"] for each in delivered()}, {"web": "ACCEPTED", "ios": "FAILED"})
+    firefox.go(server.address + "/deliveries")
+    firefox.until("/iPhone: refused for good/.test(document.body.innerText)")
+    firefox.run("document.querySelector('main table a').click();")
+    firefox.until("heading() === 'Refused'")
+    firefox.press("Explain")
+    same("what failed is explained", bool(firefox.until("/BadPriority/.test(document.body.innerText)")), True)
+    firefox.go(server.address + "/deliveries")
+    firefox.run("window.confirm = () => true;")
+    firefox.until("[...document.querySelectorAll('main button')].some((each) => each.getAttribute('aria-label')?.startsWith('Try again'))")
+    firefox.run("[...document.querySelectorAll('main button')].find((each) => each.getAttribute('aria-label')?.startsWith('Try again')).click();")
+    firefox.until("/No push failed/.test(document.body.innerText)")
+    delivered()
+    tried = [each["status"] for each in simulator.ask("/_pushes") if each["provider"] == "apns"]
+    same("and is tried again, with success", tried, [400, 200])
 
     add = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
     scripts = server.post(token, add, i={"topicId": topic, "name": "Scripts", "kind": "EVENT"})["createIntegration"]["id"]

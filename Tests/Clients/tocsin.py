@@ -106,8 +106,10 @@ class Simulator:
         #: What Firefox's preference dom.push.serverURL takes.
         self.browsers = self.control.replace("http://", "ws://") + "/_browser"
 
-    def ask(self, path):
-        with urllib.request.urlopen(self.control + path, timeout=20) as answer:
+    def ask(self, path, body=None):
+        """The control address's answer; what is posted is JSON."""
+        data = None if body is None else json.dumps(body).encode()
+        with urllib.request.urlopen(urllib.request.Request(self.control + path, data), timeout=20) as answer:
             return json.load(answer)
 
     def stop(self):

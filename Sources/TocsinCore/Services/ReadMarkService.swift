@@ -21,7 +21,7 @@ package struct ReadMarkService: Sendable {
     /// Marks a topic that the caller may read up to a number, or all of it;
     /// answers all the caller's marks.
     ///
-    /// Without a topic, all topics of which the caller is a member.
+    /// Without a topic, all topics that the caller is a member of or has marked before.
     package func markRead(
         _ topicID: TopicID?,
         upTo number: MessageNumber?,
@@ -52,7 +52,7 @@ package struct ReadMarkService: Sendable {
         return visible
     }
 
-    /// The marks in topics that the caller may read now: a membership may outlive the right to.
+    /// The marks in topics that the caller may read now: a mark may outlive the right to.
     private func marks(
         of caller: Identity,
         where visible: Predicate,

@@ -2,8 +2,8 @@ import JSON
 import NIOCore
 import NIOWebSocket
 
-/// The socket that a real browser holds to its push service, as Mozilla's autopush speaks it: texts of JSON, each with
-/// a `messageType`.
+/// The socket that a real browser holds to its push service, as Mozilla's autopush speaks it: texts
+/// of JSON, each with a `messageType`.
 final class BrowserSocket: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame

@@ -3,7 +3,8 @@ import JSON
 /// Stands in for the push service of a browser, and for the browser too: it
 /// decrypts what it is sent.
 ///
-/// A real service could not; it would pass on what its browser then drops in silence, as this one does for real browsers.
+/// A real service could not; it would pass on what its browser then drops in silence, as this one
+/// does for real browsers.
 struct FakeWebPush: WireService {
     let settings: SimulatorSettings
     let browsers: WebPushBrowsers

@@ -3,8 +3,8 @@ import JSON
 import NIOCore
 import Synchronization
 
-/// The browsers that have subscribed at the fake push service: those it plays itself, with the keys that are theirs
-/// alone, and real ones, which it cannot read for.
+/// The browsers that have subscribed at the fake push service: those it plays itself, with the keys
+/// that are theirs alone, and real ones, which it cannot read for.
 final class WebPushBrowsers: Sendable {
     struct Browser: Sendable {
         /// What decrypts for it; `nil` for a real browser.
@@ -133,8 +133,8 @@ extension WebPushBrowsers {
         }
     }
 
-    /// Passes a push on as it came, sealed; one for a browser that is away waits for it as long as the sender wants,
-    /// and takes the place of one with its topic (RFC 8030 §5.4).
+    /// Passes a push on as it came, sealed; one for a browser that is away waits for it as long as
+    /// the sender wants, and takes the place of one with its topic (RFC 8030 §5.4).
     func pass(_ push: WebPushRequest, _ sealed: [UInt8], id: String, to browser: Browser) {
         guard let holder = browser.holder else { return }
         let message: JSONValue = [
@@ -154,7 +154,7 @@ extension WebPushBrowsers {
         socket?.writeAndFlush(BrowserSocket.frame(message), promise: nil)
     }
 
-    /// Real browsers in numbers: their sockets and subscriptions, and what they said of pushes by code.
+    /// Real browsers in numbers: their sockets, their subscriptions, and their answers by code.
     var json: JSONValue {
         state.withLock { state in
             var codes = JSONObject()

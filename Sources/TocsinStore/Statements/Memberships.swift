@@ -55,6 +55,7 @@ extension SQLWriter {
     func removeMembership(of user: UserID, in topic: TopicID, reason: DeliveryReason) throws(StoreError) {
         try noteEnd(ofMembershipOf: user, in: topic, reason: reason)
         try connection.run(SQL.remove, [.text(topic.text), .text(user.text)])
+        try endCounting(topic, by: user)
     }
 }
 

@@ -1,11 +1,7 @@
 import TocsinCore
 
 private enum SQL {
-    static let counted = """
-        FROM topic_reads AS r
-        JOIN memberships AS m ON m.topic_id = r.topic_id AND m.user_id = r.user_id
-        JOIN topics AS t ON t.id = r.topic_id AND coalesce(t.deleted, 0) = 0
-        """
+    static let counted = "FROM topic_reads AS r JOIN topics AS t ON t.id = r.topic_id AND coalesce(t.deleted, 0) = 0"
     /// What is no longer kept is not unread either.
     private static let lastRead = "CASE WHEN r.number < t.first_number - 1 THEN t.first_number - 1 ELSE r.number END"
     static let ofUser =
@@ -13,7 +9,9 @@ private enum SQL {
     static let isAnybodyCounting = "SELECT 1 FROM topic_reads LIMIT 1"
     static func unread(_ users: String) -> String {
         """
-        SELECT r.user_id, sum(t.last_number - \(lastRead)) \(counted) WHERE r.user_id IN (\(users)) GROUP BY r.user_id
+        SELECT r.user_id, sum(t.last_number - \(lastRead)) \(counted)
+        JOIN memberships AS m ON m.topic_id = r.topic_id AND m.user_id = r.user_id
+        WHERE r.user_id IN (\(users)) GROUP BY r.user_id
         """
     }
 
@@ -37,9 +35,11 @@ private enum SQL {
         """
     static let markAll = """
         INSERT INTO topic_reads (user_id, topic_id, number, read_at)
-        SELECT m.user_id, t.id, t.last_number, $2 FROM memberships AS m JOIN topics AS t ON t.id = m.topic_id
-        WHERE m.user_id = $1 \(onConflict)
+        SELECT $1, t.id, t.last_number, $2 FROM topics AS t WHERE t.id IN (
+            SELECT topic_id FROM memberships WHERE user_id = $1 UNION SELECT topic_id FROM topic_reads WHERE user_id = $1
+        ) \(onConflict)
         """
+    static let end = "DELETE FROM topic_reads WHERE user_id = $1 AND topic_id = $2"
     /// Only for people who count already.
     static let begin = """
         INSERT INTO topic_reads (user_id, topic_id, number, read_at)
@@ -56,7 +56,8 @@ extension SQLReading {
         }
     }
 
-    /// The devices with what their owners have not read; costs one short look while nobody counts.
+    /// The devices with what their owners have not read of the topics they are members of; costs
+    /// one short look while nobody counts.
     func counted(_ devices: [Device]) throws(StoreError) -> [Device] {
         guard !devices.isEmpty, try connection.first(SQL.isAnybodyCounting, [], { $0.int(0) }) != nil else {
             return devices
@@ -99,6 +100,11 @@ extension SQLWriter {
 
     func markAllRead(by user: UserID, now: Timestamp) throws(StoreError) {
         try connection.run(SQL.markAll, [.text(user.text), SQLValue(now)])
+    }
+
+    /// Who leaves a topic does not count it any more.
+    func endCounting(_ topic: TopicID, by user: UserID) throws(StoreError) {
+        try connection.run(SQL.end, [.text(user.text), .text(topic.text)])
     }
 
     /// What was there when somebody joined is not news to them.

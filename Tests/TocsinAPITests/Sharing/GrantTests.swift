@@ -28,6 +28,27 @@ struct GrantTests {
         #expect(try await scene.revoke(id) == scene.revoke("nothing"))
     }
 
+    @Test("a reader counts what they have not read of a shared topic, from their first mark until it is taken back")
+    func counting() async throws {
+        let scene = try await SharingScene()
+        let id = try await scene.granted(["READER"], to: ["user": "bob"])
+        func unread() async throws -> JSONValue? {
+            try await scene.api.run("{ readState { unread } }", as: Self.bob)["data"]?["readState"]?["unread"]
+        }
+        let mark = "mutation($t: ID) { markRead(topicId: $t) { unread } }"
+        try await scene.api.publish("one", to: scene.topic)
+        #expect(try await unread() == 0)
+        _ = try await scene.api.run(mark, ["t": .string(scene.topic)], as: Self.bob)
+        for title in ["two", "three"] { try await scene.api.publish(title, to: scene.topic) }
+        #expect(try await unread() == 2)
+        _ = try await scene.api.run(mark, as: Self.bob)
+        #expect(try await unread() == 0)
+        try await scene.api.publish("four", to: scene.topic)
+        #expect(try await unread() == 1)
+        _ = try await scene.revoke(id)
+        #expect(try await unread() == 0)
+    }
+
     @Test("a grant with pushes makes a member once: who mutes or leaves is not joined again by it")
     func joining() async throws {
         let scene = try await SharingScene()
