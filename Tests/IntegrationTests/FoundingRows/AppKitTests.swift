@@ -86,6 +86,9 @@ struct AppKitTests {
                 let tag = try #require(answer.header("etag"))
                 let again = try await installation.http("/client/\(name)", ["--header", "If-None-Match: \(tag)"])
                 #expect(again.status == 304 && again.body.isEmpty && again.header("content-length") == nil)
+                let packed = try await installation.http("/client/\(name)", ["--compressed"])
+                #expect(packed.header("content-encoding") == "gzip" && packed.body == answer.body)
+                #expect(packed.header("etag") != tag && packed.header("vary") == "Accept-Encoding")
             }
             let helpers = [
                 "isMobileWebView", "isIOSWebView", "isAndroidWebView", "getMobilePlatform", "getNativeAuthToken",
