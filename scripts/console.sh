@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, texts of strangers,
-# keys alone, no network, three tabs and kills, Firefox with a real Web Push, and two people in Chromium and Firefox at two
-# servers of one PostgreSQL. It says what it could not try.
+# keys alone, no network, three tabs and kills, below a path for somebody of a sign-in provider, Firefox with a real Web
+# Push, and two people in Chromium and Firefox at two servers of one PostgreSQL. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
 #   --accept           makes the picture of README anew
@@ -58,9 +58,17 @@ walk() {
 
 step "Walking through the console, two walks at a time"
 names=(views strangers keys offline)
+# The long form has as many messages as the console is made for.
+messages=5000
+[ "$kills" -ge 30 ] || messages=600
 {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
+    if has openssl && install_sign_in_providers; then
+        walk below below.py "$chromium" "$sign_in_python" "$messages"
+    else
+        touch "$folder/below.left-out"
+    fi
 } &
 one=$!
 {
@@ -82,6 +90,11 @@ else
     step "Firefox could not be installed; its walk, a real Web Push, and the walk at two servers are left out."
 fi
 wait "$other"
+if [ -e "$folder/below.left-out" ]; then
+    step "oidc-provider-mock could not be installed; the walk below a path, for a provider's people, is left out."
+else
+    names+=(below)
+fi
 # What failed is said last, because logs are cut at their beginning.
 for name in "${names[@]}"; do
     if [ -e "$folder/$name.passed" ]; then step "$name" && cat "$folder/$name"; else failed+=("$name"); fi

@@ -216,7 +216,7 @@ addEventListener("tocsin-topics", () => {
   topics = once(loadTopics);
   if (me) void fillRail(location.pathname.slice(base.length));
 });
-addEventListener("tocsin-lost", () => void show());
+addEventListener("tocsin-anew", () => void show());
 addEventListener("tocsin-signed-out", () => signIn(location.pathname.slice(base.length)));
 
 addEventListener("popstate", show);

@@ -39,6 +39,8 @@ export async function open({ id, go, topics }) {
   let next = null;
   let drawing = null;
   let isStale = false;
+  /** Whether older ones made room: what follows the last one is not known any more. */
+  let isCut = false;
 
   const isKnown = ({ id }) => articles.has(id) || waiting.some((each) => each.id === id);
   const read = async (nextToken) => (await client.query(...(topic
@@ -71,7 +73,9 @@ export async function open({ id, go, topics }) {
       const place = entries.findIndex((each) => order(message, each) < 0);
       entries.splice(place < 0 ? entries.length : place, 0, message);
     }
+    if (entries.length <= MOST) return;
     remove(entries.slice(MOST));
+    isCut = true;
   }
 
   function remove(messages) {
@@ -91,13 +95,14 @@ export async function open({ id, go, topics }) {
       article.hidden = entries[index].priority < least;
       if (list.children[index] !== article) list.insertBefore(article, list.children[index] ?? null);
     });
-    older.hidden = !next;
+    older.hidden = !next && !isCut;
     fresh.hidden = waiting.length === 0;
     put(fresh, `${waiting.length} new`);
     empty.hidden = list.childElementCount > 0;
   }
 
   async function more() {
+    if (isCut) return dispatchEvent(new Event("tocsin-anew"));
     const page = await read(next);
     next = page.nextToken;
     const items = page.items.filter(Boolean);
@@ -172,7 +177,7 @@ export async function open({ id, go, topics }) {
       // What cannot be resumed is read anew.
       if (["BAD_CURSOR", "CURSOR_EXPIRED"].includes(error.code)) return listen();
       // Who may no longer read it sees so at once.
-      if (error.code === "UNAUTHORIZED") return dispatchEvent(new Event("tocsin-lost"));
+      if (error.code === "UNAUTHORIZED") return dispatchEvent(new Event("tocsin-anew"));
       note(explained(error));
     }
   }

@@ -18,7 +18,7 @@ export async function open({ query, signedIn }) {
     el("a", {
       className: "button",
       href: `${base}/auth/login?provider=${encodeURIComponent(provider.id)}&return=${encodeURIComponent(base + wanted)}`,
-    }, "Sign in with ", el("span", { className: "free" }, provider.name ?? provider.id)));
+    }, el("span", { className: "free" }, provider.label), provider.away ? " (does not answer just now)" : null));
   return {
     title: "Sign in",
     body: [

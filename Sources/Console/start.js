@@ -1,5 +1,5 @@
 // From an empty server to a push in this browser: four steps that tick themselves.
-import { base, client, proven, worker } from "./api.js";
+import { base, client, parts, proven, worker } from "./api.js";
 import { el, field, form, note, put } from "./dom.js";
 import { explained } from "./texts.js";
 
@@ -27,15 +27,12 @@ export async function open({ topics }) {
       known.length === 0 ? el("p", { className: "hint" }, "after the first step") : el("button", {
         async onclick() {
           try {
-            const input = { name: "first steps", scopes: [`publish:${known[0].id}`] };
-            const { createToken } = await proven("mutation Token($input: CreateTokenInput!) { createToken(input: $input) { text } }", { input });
-            const body = { topic: known[0].name, title: "Hello", body: "from a command" };
-            put(command, `curl ${location.origin}${base}/tcm/create-message \\\n  -H "Authorization: Bearer ${createToken.text}" \\\n  -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`);
+            put(command, (await parts()).integrations ? await byKey(known[0]) : await byToken(known[0]));
           } catch (error) {
             note(explained(error));
           }
         },
-      }, "Show the command, with a token that publishes there alone"), command);
+      }, "Show the command, with a key that publishes there alone"), command);
     if (known.length > 0) void hear();
   };
   const ended = new AbortController();
@@ -66,4 +63,20 @@ export async function open({ topics }) {
   second();
   await third(false);
   return { title: "Start", body: el("ol", { className: "steps" }, steps), stop: () => ended.abort() };
+}
+
+/** One line that publishes by the key of a new integration. */
+async function byKey({ id }) {
+  const input = { topicId: id, name: "first steps", kind: "NTFY" };
+  const made = await client.mutate("mutation Way($input: CreateIntegrationInput!) { createIntegration(input: $input) { id } }", { input });
+  const { rotateIntegrationKey } = await client.mutate("mutation Key($id: ID!) { rotateIntegrationKey(id: $id) { snippets } }", made.createIntegration);
+  return JSON.parse(rotateIntegrationKey.snippets).curl;
+}
+
+/** The same by a token, where the server has no integrations. */
+async function byToken({ id, name }) {
+  const input = { name: "first steps", scopes: [`publish:${id}`] };
+  const { createToken } = await proven("mutation Token($input: CreateTokenInput!) { createToken(input: $input) { text } }", { input });
+  const body = JSON.stringify({ topic: name, title: "Hello", body: "from a command" });
+  return `curl ${location.origin}${base}/tcm/create-message \\\n  -H "Authorization: Bearer ${createToken.text}" \\\n  -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -124,7 +124,7 @@ def walk(server, context, checks, pictures):
     command = page.locator("pre").first
     expect(command).to_contain_text("curl", timeout=60_000)
     sent = subprocess.run(["bash", "-c", command.inner_text()], capture_output=True, text=True, timeout=60)
-    here.same("the command that Start shows publishes", "success" in sent.stdout, True)
+    here.same("the command that Start shows publishes", '"event":"message"' in sent.stdout, True)
     expect(page.get_by_text("It came:")).to_be_visible(timeout=60_000)
 
     before = len(here.requests)
@@ -182,6 +182,7 @@ def walk(server, context, checks, pictures):
     page.get_by_role("dialog").get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_text("shown this once")).to_be_visible(timeout=60_000)
+    tokens(here)
     here.go("/topics/nothing", "This cannot be shown")
     here.judged("no such topic")
     here.go("/account", "Account")
@@ -192,6 +193,33 @@ def walk(server, context, checks, pictures):
     here.same(f"all files of the console take {packed / 1000:.0f} kB gzip, at most 150", packed <= 150_000, True)
     here.same("no request leaves for another host", [url for url in here.requests if not url.startswith(server.address)], [])
     here.same("no page complains", here.complaints, [])
+
+
+def tokens(here):
+    """Makes a token that only publishes, rotates it, and revokes one of the two."""
+    page, server = here.page, here.server
+
+    def status(token):
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        request = urllib.request.Request(server.address + "/graphql", b'{"query": "{ __typename }"}', headers)
+        try:
+            return urllib.request.urlopen(request, timeout=20).status
+        except urllib.error.HTTPError as refusal:
+            return refusal.code
+
+    page.get_by_label("Name").fill("scripts")
+    page.get_by_label("What it does").select_option("publishes to alerts")
+    page.get_by_role("button", name="Make it").click()
+    row, once = page.get_by_role("row").filter(has_text="scripts"), page.locator("pre").last
+    expect(row).to_have_count(1, timeout=60_000)
+    old = once.inner_text()
+    row.get_by_role("button", name="Rotate").click()
+    expect(row).to_have_count(2, timeout=60_000)
+    new = once.inner_text()
+    here.same("a token and its successor are both good for a while", [status(each) for each in (old, new)], [200, 200])
+    row.last.get_by_role("button", name="Revoke").click()
+    expect(row).to_have_count(1, timeout=60_000)
+    here.same("the one that is revoked is refused at once", sorted(status(each) for each in (old, new)), [200, 401])
 
 
 def colours(here):
@@ -213,7 +241,8 @@ def looked_for(here, token, topic):
     here.at("Search")
     page.get_by_label("Text in title or body").fill("disk full")
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_role("article")).to_have_count(1, timeout=60_000)
+    # One by the command of Start, one by the console.
+    expect(page.get_by_role("article")).to_have_count(2, timeout=60_000)
     # What is not on the screen is not rendered, and has no inner text.
     here.same("what was looked for is marked", page.locator("mark").first.text_content(), "Disk full")
     here.judged("search")
@@ -312,7 +341,10 @@ def integrations(here, topic):
     here.go(f"/topics/{topic}/settings", "alerts: settings")
     page.get_by_role("link", name="Integrations of this topic").click()
     here.at("alerts: integrations")
-    expect(page.get_by_text("No integration yet.")).to_be_visible()
+    # The one that Start made.
+    page.get_by_text("Turn off or delete").click()
+    page.get_by_role("button", name="Delete: first steps").click()
+    expect(page.get_by_text("No integration yet.")).to_be_visible(timeout=60_000)
     here.judged("no integrations")
     page.get_by_label("Name").fill("Alertmanager of ops")
     page.get_by_label("What posts here").select_option("ALERTMANAGER")

@@ -30,6 +30,7 @@ package struct Identity: Sendable {
         var localGroups: [String] = []
         var isAdmin = false
         var rightsAsOf: Timestamp?
+        var isOfProvider = false
     }
 
     private final class Verified: Sendable {
@@ -120,6 +121,12 @@ package struct Identity: Sendable {
     package var tokenID: TokenID? {
         get { verified.facts.tokenID }
         set { set(\.tokenID, newValue) }
+    }
+    /// Whether the caller's session was begun at a sign-in provider: no account here says who they
+    /// are, though the session has an id as local tokens have.
+    package var isOfProvider: Bool {
+        get { verified.facts.isOfProvider }
+        set { set(\.isOfProvider, newValue) }
     }
     /// When the credentials run out, which ends their sockets too; nil: never.
     package var expiresAt: Timestamp? {

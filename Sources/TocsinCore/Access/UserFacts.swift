@@ -32,7 +32,7 @@ package struct UserFacts: Sendable, Hashable {
     ///
     /// Nil for local users, and for callers who are no person.
     package init?(of caller: Identity, naming claims: Set<String>, at now: Timestamp) {
-        guard caller.isPerson, caller.tokenID == nil else { return nil }
+        guard caller.isPerson, caller.tokenID == nil || caller.isOfProvider else { return nil }
         self.init(
             userID: caller.userID,
             username: caller.username,

@@ -191,10 +191,12 @@ extension IntegrationService {
             case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: caller)
         else { throw .unauthorized }
         let model = model
+        let facts = UserFacts(of: caller, naming: rights.notedClaims, at: environment.time.now())
         return try await environment.store.writing { writer throws(StoreError) -> Result<Value, ServiceError> in
             guard let record = try writer.records(model, ids: [id], where: permitted).first, !record.isDeleted else {
                 return .failure(.unauthorized)
             }
+            if let facts { try writer.save(facts) }
             return try body(writer, record)
         }
     }

@@ -65,8 +65,14 @@ package struct MonitorHook: ModelHook {
     }
 
     /// What hangs on a monitor goes with it: its key ends at once.
+    ///
+    /// Of a provider's people it is kept who they are: each event asks whether its owner may publish.
     package func didWrite(_ record: Record, _ write: HookedWrite) throws(StoreError) {
-        guard record.isDeleted else { return }
+        guard record.isDeleted else {
+            let facts = UserFacts(of: write.caller, naming: rights.notedClaims, at: write.now)
+            if let facts { try write.writer.save(facts) }
+            return
+        }
         try write.writer.removeMonitorRows(of: record.id)
         try write.writer.removeIntegrationRows(of: record.id)
         try write.writer.removeTimer(.monitor, of: record.id)

@@ -124,6 +124,7 @@ extension Identity {
             claims: session.claims,
             claimedGroups: claimedGroups
         )
+        isOfProvider = session.provider != nil
     }
 
     /// Whoever shows nothing of who they are: may sign in, and nothing else.

@@ -69,8 +69,12 @@ package struct IntegrationHook: ModelHook {
     }
 
     /// Whatever hangs on an integration goes with it: its keys end at once.
+    ///
+    /// Of a provider's people it is kept who they are: each event asks whether its owner may publish.
     package func didWrite(_ record: Record, _ write: HookedWrite) throws(StoreError) {
-        if record.isDeleted { try write.writer.removeIntegrationRows(of: record.id) }
+        guard !record.isDeleted else { return try write.writer.removeIntegrationRows(of: record.id) }
+        let facts = UserFacts(of: write.caller, naming: rights.notedClaims, at: write.now)
+        if let facts { try write.writer.save(facts) }
     }
 
     private func isFull(_ write: HookedWrite) throws(StoreError) -> Bool {

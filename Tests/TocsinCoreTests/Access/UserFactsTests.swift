@@ -55,7 +55,10 @@ struct UserFactsTests {
         #expect(facts.seenAt == now)
         caller.tokenID = TokenID("t1")
         #expect(UserFacts(of: caller, naming: [], at: now) == nil)
-        (caller.tokenID, caller.provider) = (nil, .apiKey)
+        // The session of somebody who signed in at a provider has an id, too.
+        caller.isOfProvider = true
+        #expect(UserFacts(of: caller, naming: ["email"], at: now)?.claims == ["email": ["a@b"]])
+        (caller.tokenID, caller.provider, caller.isOfProvider) = (nil, .apiKey, false)
         #expect(UserFacts(of: caller, naming: [], at: now) == nil)
         (caller.provider, caller.userID) = (.oidc, UserID(""))
         #expect(UserFacts(of: caller, naming: [], at: now) == nil)
