@@ -58,14 +58,11 @@ walk() {
 
 step "Walking through the console, two walks at a time"
 names=(views strangers keys offline)
-# The long form has as many messages as the console is made for.
-messages=5000
-[ "$kills" -ge 30 ] || messages=600
 {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
     if has openssl && install_sign_in_providers; then
-        walk below below.py "$chromium" "$sign_in_python" "$messages"
+        walk below below.py "$chromium" "$sign_in_python"
     else
         touch "$folder/below.left-out"
     fi

@@ -1,5 +1,5 @@
 """The console below a base path, for somebody of a sign-in provider, in Chromium: signing in at the provider, a topic, its live
-feed, many messages, no network, and that nothing leaves the path. Use: below.py BINARY CHROMIUM PYTHON [MESSAGES]
+feed, many messages, no network, and that nothing leaves the path. Use: below.py BINARY CHROMIUM PYTHON
 
 PYTHON has oidc-provider-mock."""
 
@@ -21,6 +21,8 @@ from ports import free_ports
 from playwright.sync_api import expect, sync_playwright
 from tocsin import Checks, Server
 
+#: More than the list holds, and fewer than a minute's share of an integration.
+MESSAGES = 600
 NUMBERS = "() => [...document.querySelectorAll('main article .meta > span:first-child')].map((each) => Number(each.textContent.slice(1)))"
 
 
@@ -68,7 +70,7 @@ def publish(server, key, count):
         list(pool.map(share, range(8)))
 
 
-def walk(server, context, checks, issuer, count):
+def walk(server, context, checks, issuer):
     here = Below(server, context, checks, None)
     page = here.page
     page.goto(server.address + "/tocsin/")
@@ -96,8 +98,8 @@ def walk(server, context, checks, issuer, count):
     here.at("alerts")
     expect(page.get_by_text("● live")).to_be_visible(timeout=60_000)
     topic = page.url.rsplit("/", 1)[1]
-    publish(server, key, count)
-    last = count + 1
+    publish(server, key, MESSAGES)
+    last = MESSAGES + 1
     page.wait_for_function(f"(last) => ({NUMBERS})()[0] === last", arg=last, timeout=120_000)
     if page.get_by_role("article").count() == 500:
         # So many came that older ones made room: the list begins anew.
@@ -108,7 +110,7 @@ def walk(server, context, checks, issuer, count):
         page.get_by_role("button", name="Older messages").click()
         page.wait_for_function("(before) => document.querySelectorAll('main article').length > before", arg=before, timeout=60_000)
     shown = page.evaluate(NUMBERS)
-    here.same(f"of {count} messages the newest are shown without a hole, and older ones when asked for", shown, list(range(last, last - len(shown), -1)))
+    here.same(f"of {MESSAGES} messages the newest are shown without a hole, and older ones when asked for", shown, list(range(last, last - len(shown), -1)))
 
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     server.process.kill()
@@ -133,7 +135,6 @@ def walk(server, context, checks, issuer, count):
 
 def main():
     binary, program, python = sys.argv[1:4]
-    count = int(sys.argv[4]) if len(sys.argv) > 4 else 600
     checks, (port, own) = Checks(), free_ports(2)
     issuer = f"http://127.0.0.1:{port}"
     provider, folder = start_provider(python, port), tempfile.mkdtemp(prefix="tocsin-below-")
@@ -150,7 +151,7 @@ def main():
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--ignore-certificate-errors"])
             try:
-                walk(server, browser.new_context(viewport={"width": 1280, "height": 800}), checks, issuer, count)
+                walk(server, browser.new_context(viewport={"width": 1280, "height": 800}), checks, issuer)
             except Exception as error:  # pylint: disable=broad-except
                 told(server, error)
             browser.close()
