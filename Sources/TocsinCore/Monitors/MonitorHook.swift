@@ -66,7 +66,8 @@ package struct MonitorHook: ModelHook {
 
     /// What hangs on a monitor goes with it: its key ends at once.
     ///
-    /// Of a provider's people it is kept who they are: each event asks whether its owner may publish.
+    /// Of a provider's people it is kept who they are: each event asks whether its owner may
+    /// publish.
     package func didWrite(_ record: Record, _ write: HookedWrite) throws(StoreError) {
         guard record.isDeleted else {
             let facts = UserFacts(of: write.caller, naming: rights.notedClaims, at: write.now)

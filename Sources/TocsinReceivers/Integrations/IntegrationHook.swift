@@ -70,7 +70,8 @@ package struct IntegrationHook: ModelHook {
 
     /// Whatever hangs on an integration goes with it: its keys end at once.
     ///
-    /// Of a provider's people it is kept who they are: each event asks whether its owner may publish.
+    /// Of a provider's people it is kept who they are: each event asks whether its owner may
+    /// publish.
     package func didWrite(_ record: Record, _ write: HookedWrite) throws(StoreError) {
         guard !record.isDeleted else { return try write.writer.removeIntegrationRows(of: record.id) }
         let facts = UserFacts(of: write.caller, naming: rights.notedClaims, at: write.now)
