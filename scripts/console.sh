@@ -88,7 +88,7 @@ else
 fi
 wait "$other"
 if [ -e "$folder/below.left-out" ]; then
-    step "oidc-provider-mock could not be installed; the walk below a path, for a provider's people, is left out."
+    step "openssl or oidc-provider-mock could not be installed; the walk below a path, for a provider's people, is left out."
 else
     names+=(below)
 fi

@@ -39,6 +39,7 @@ export async function open({ id, go, topics }) {
   let next = null;
   let drawing = null;
   let isStale = false;
+  let wasLive = false;
   /** Whether older ones made room: what follows the last one is not known any more. */
   let isCut = false;
 
@@ -132,7 +133,7 @@ export async function open({ id, go, topics }) {
       const gone = entries.filter((each) => before.has(each) && !ids.has(each.id) && (!overlaps || !page.nextToken || order(each, last) <= 0));
       remove(gone);
       void forgetMessages(gone.map((each) => each.id));
-      if (!overlaps || !page.nextToken) next = page.nextToken;
+      if (!overlaps || !page.nextToken) [next, isCut] = [page.nextToken, false];
       void keepMessages(items);
     }
     if (before.size === 0) add(items);
@@ -176,8 +177,8 @@ export async function open({ id, go, topics }) {
       if (error.code === "UNAUTHENTICATED") return dispatchEvent(new Event("tocsin-signed-out"));
       // What cannot be resumed is read anew.
       if (["BAD_CURSOR", "CURSOR_EXPIRED"].includes(error.code)) return listen();
-      // Who may no longer read it sees so at once.
-      if (error.code === "UNAUTHORIZED") return dispatchEvent(new Event("tocsin-anew"));
+      // Who may no longer read it sees so at once; who never could, who may publish alone, is told.
+      if (error.code === "UNAUTHORIZED" && wasLive) return dispatchEvent(new Event("tocsin-anew"));
       note(explained(error));
     }
   }
@@ -185,7 +186,9 @@ export async function open({ id, go, topics }) {
   const refresh = oneAtATime(stand, (error) => ended.signal.aborted || note(explained(error)));
   function onState({ state }) {
     dispatchEvent(new CustomEvent("tocsin-state", { detail: state }));
-    if (state === "live") void refresh();
+    if (state !== "live") return;
+    wasLive = true;
+    void refresh();
   }
   // Who comes back to the page sees what came meanwhile.
   const back = () => document.visibilityState === "visible" && scrollY < 200 && showFresh();

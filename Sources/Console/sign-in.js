@@ -30,8 +30,9 @@ export async function open({ query, signedIn }) {
   };
 }
 
-/** Asks for the password again; false where nothing was proved. */
-export function askPassword() {
+/** Asks for the password again, or sends to the provider and back; false where nothing was proved. */
+export async function askPassword() {
+  const { provider } = await auth("session");
   const secret = el("input", { type: "password", autocomplete: "current-password", required: true });
   return new Promise((resolve) => {
     const dialog = el("dialog", { "aria-labelledby": "prove" });
@@ -42,8 +43,8 @@ export function askPassword() {
     };
     put(dialog,
       el("h2", { id: "prove" }, "Prove again who you are"),
-      form([field("Password", secret)], "Go on", async () => {
-        const answer = await auth("elevate", { password: secret.value });
+      form([provider ? el("p", {}, "You go to your sign-in provider and come back here. Then do it once more.") : field("Password", secret)], "Go on", async () => {
+        const answer = await auth("elevate", provider ? { return: location.pathname + location.search } : { password: secret.value });
         if (answer?.location) return location.assign(answer.location);
         end(true);
       }, { explain: explained }),

@@ -65,11 +65,14 @@ export async function open({ topics }) {
   return { title: "Start", body: el("ol", { className: "steps" }, steps), stop: () => ended.abort() };
 }
 
-/** One line that publishes by the key of a new integration. */
+let made = null;
+/** One line that publishes by the key of an integration, which is made once. */
 async function byKey({ id }) {
-  const input = { topicId: id, name: "first steps", kind: "NTFY" };
-  const made = await client.mutate("mutation Way($input: CreateIntegrationInput!) { createIntegration(input: $input) { id } }", { input });
-  const { rotateIntegrationKey } = await client.mutate("mutation Key($id: ID!) { rotateIntegrationKey(id: $id) { snippets } }", made.createIntegration);
+  if (made?.topicId !== id) {
+    const input = { topicId: id, name: "first steps", kind: "NTFY" };
+    made = (await client.mutate("mutation Way($input: CreateIntegrationInput!) { createIntegration(input: $input) { id topicId } }", { input })).createIntegration;
+  }
+  const { rotateIntegrationKey } = await client.mutate("mutation Key($id: ID!) { rotateIntegrationKey(id: $id) { snippets } }", { id: made.id });
   return JSON.parse(rotateIntegrationKey.snippets).curl;
 }
 

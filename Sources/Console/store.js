@@ -111,9 +111,9 @@ export const outbox = {
 
 /**
  * The server's answer, or what was kept of the last one while the server cannot be reached; that one says `isOld`.
- * Without an answer that is kept it is waited for, as ever.
+ * Without an answer that is kept it is waited for, as ever. What has a `fallback` of its own is not kept here.
  */
-export async function answered(name, ask, fallback = () => use("answers", "readonly", (store) => settled(store.get(name)))) {
+export async function answered(name, ask, fallback = null) {
   let away;
   const unreachable = new Promise((resolve) => {
     away = resolve;
@@ -121,10 +121,10 @@ export async function answered(name, ask, fallback = () => use("answers", "reado
     if (navigator.onLine === false) away();
   });
   const fresh = ask().then((answer) => {
-    void use("answers", "readwrite", (store) => store.put(answer, name));
+    if (!fallback) void use("answers", "readwrite", (store) => store.put(answer, name));
     return { answer, isOld: false };
   });
-  const old = unreachable.then(fallback).then((answer) => (answer === undefined ? fresh : { answer, isOld: true }));
+  const old = unreachable.then(fallback ?? (() => use("answers", "readonly", (store) => settled(store.get(name))))).then((answer) => (answer === undefined ? fresh : { answer, isOld: true }));
   for (const each of [fresh, old]) each.catch(() => {});
   try {
     return await Promise.race([fresh, old]);

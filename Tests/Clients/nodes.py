@@ -103,11 +103,13 @@ def walk(nodes, topic_name, owner, owners_node, reader, readers_node, checks):
         const names = (await indexedDB.databases()).map(({ name }) => name).filter((each) => each.startsWith("tocsin-"));
         const settled = (request) => new Promise((resolve, reject) => { request.onsuccess = () => resolve(request.result); request.onerror = reject; });
         const database = await settled(indexedDB.open(names[0]));
-        const all = await settled(database.transaction("messages").objectStore("messages").getAll());
+        const read = (name) => settled(database.transaction(name).objectStore(name).getAll());
+        const [messages, answers] = [await read("messages"), await read("answers")];
         database.close();
-        return all.length > 0 ? null : JSON.stringify([names.length, all.length]);
+        if (messages.length > 0) return null;
+        return JSON.stringify([names.length, ["one", "two", "three", "four"].some((title) => JSON.stringify(answers).includes(`"${title}"`))]);
     })()""")
-    same("nor is it kept in the browser", kept, "[1,0]")
+    same("nor is it kept in the browser", kept, "[1,false]")
 
 
 def open_topic(page, server, topic):

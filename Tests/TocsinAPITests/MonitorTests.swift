@@ -314,7 +314,17 @@ struct MonitorTests {
         #expect(try await take("backup") == .stored(owner: "sub-alice::alice"))
         #expect(try await take(nil) == .unknown)
         #expect(try await take("new-one") == .unknown)
+        let alice = APIHarness.identity("alice").userID
+        var known = try #require(UserFacts(of: APIHarness.identity("alice"), naming: [], at: api.time.now()))
+        (known.provider, known.claims) = (.oidc, ["cognito:groups": ["ops"]])
+        let facts = known
+        try await api.store.write { writer throws(StoreError) in try writer.save(facts) }
+        api.time.advance(seconds: 60)
         #expect(try await take("new-one", creates: true) == .made(owner: "sub-alice::alice"))
+        let standing = try await api.store.read { reader throws(StoreError) in
+            try reader.standings(of: [alice], tokensAt: nil)[alice]
+        }
+        #expect(standing?.facts == facts, "a ping says nothing of who its owner is")
         #expect(try await take("new-one", creates: true) == .stored(owner: "sub-alice::alice"))
         let made = try await api.run("{ monitorsBySlug(slug: \"new-one\") { items { state periodSeconds topicId } } }")
         let expected: JSONValue = ["state": "UP", "periodSeconds": 86_400, "topicId": .string(scene.topic)]

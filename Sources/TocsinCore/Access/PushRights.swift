@@ -8,8 +8,6 @@ package struct PushRights: Sendable {
     package let messages: ModelType
     /// Whether people get pushes only while a token of theirs is good.
     package let requiresSignIn: Bool
-    /// The claims that the rules name.
-    package let claims: Set<String>
     /// The claims that are noted of people: those of the rules, and the one that names groups.
     package let notedClaims: Set<String>
     /// How the groups of a sign-in provider are taken.
@@ -31,7 +29,7 @@ package struct PushRights: Sendable {
         self.requiresSignIn = requiresSignIn
         shownFields = ["title", "body"].compactMap(messages.position).filter { messages.fieldRules[$0] != nil }
         let rules = topics.rules + messages.rules + shownFields.flatMap { messages.fieldRules[$0] ?? [] }
-        claims = Set(rules.flatMap(\.claims))
+        let claims = Set(rules.flatMap(\.claims))
         let owners = Set(rules.filter { $0.owner != nil }.flatMap(\.claims))
         self.claimedGroups = claimedGroups
         notedClaims = claims.union([claimedGroups.claim])

@@ -194,7 +194,9 @@ extension MonitorService {
         for integration: Record,
         _ owner: String
     ) async throws(ServiceError) -> (id: String?, isMade: Bool) {
-        let user = Identity(userID: OwnerText.userID(of: owner), username: OwnerText.shown(owner))
+        var user = Identity(userID: OwnerText.userID(of: owner), username: OwnerText.shown(owner))
+        // It acts by a key: nothing is learnt from it of who the owner is.
+        user.tokenID = TokenID(integration.id)
         let input: RecordInput = [
             "name": .text(slug), "slug": .text(slug), "topicId": integration["topicId"],
             "periodSeconds": .int(Self.madeSeconds.period), "graceSeconds": .int(Self.madeSeconds.grace),

@@ -213,7 +213,7 @@ package struct ScheduledMessageService: Sendable {
         by caller: Identity,
         _ writer: any StoreWriter
     ) throws(StoreError) {
-        if let facts = UserFacts(of: caller, naming: rights.claims, at: environment.time.now()) {
+        if let facts = UserFacts(of: caller, naming: rights.notedClaims, at: environment.time.now()) {
             try writer.save(facts)
         }
         if let timer = message.timer { try writer.set(timer) }

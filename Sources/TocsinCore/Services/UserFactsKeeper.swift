@@ -2,9 +2,9 @@ import Synchronization
 
 /// Keeps what is known of people up to date with the tokens that they show, behind their requests.
 ///
-/// Only people who once registered a device or joined a topic have facts; of local users it is
-/// noted when they were here. Writes are bounded: one an hour for each person while nothing
-/// changes, and a few in some minutes for tokens that differ.
+/// Only people who once registered a device, joined a topic or made something that acts for them
+/// have facts; of local users it is noted when they were here. Writes are bounded: one an hour for
+/// each person while nothing changes, and a few in some minutes for tokens that differ.
 package final class UserFactsKeeper: Sendable {
     private struct Noted {
         var facts: UserFacts

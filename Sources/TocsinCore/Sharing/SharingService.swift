@@ -189,7 +189,7 @@ extension SharingService {
             return .failure(
                 .badInput(
                     "There is no user \(text.prefix(64)). Check the name; people of a sign-in provider are known once they "
-                        + "have registered a device or joined a topic."
+                        + "have registered a device, joined a topic, or made an integration, a monitor or a schedule."
                 )
             )
         }

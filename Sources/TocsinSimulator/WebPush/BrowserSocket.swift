@@ -53,6 +53,7 @@ final class BrowserSocket: ChannelInboundHandler {
         let channelID = said["channelID"]?.stringValue ?? ""
         switch said["messageType"]?.stringValue {
         case "hello":
+            if let agent { browsers.disconnect(agent, context.channel) }
             let agent = browsers.admit(said["uaid"]?.stringValue)
             self.agent = agent
             answer(["messageType": "hello", "uaid": .string(agent), "status": 200, "use_webpush": true], context)

@@ -52,9 +52,10 @@ struct FakeWebPush: WireService {
             record.replaceKey = push.topic
             record.deliveryKey = push.deliveryKey
             let effect = conditions.effect(for: id, of: .webpush, request: connection.requests)
-            let reply = try play(effect, push.arrival(nowMilliseconds: settings.nowMilliseconds()), record)
-            if case .answer = reply { browsers.pass(push, request.body, id: recorder.makeID(), to: browser) }
-            return reply
+            return try play(effect, record) { record in
+                recorder.add(record, push.arrival(nowMilliseconds: settings.nowMilliseconds()))
+                if record.isAccepted { browsers.pass(push, request.body, id: recorder.makeID(), to: browser) }
+            }
         } catch {
             return refuse(error, record)
         }
@@ -62,20 +63,20 @@ struct FakeWebPush: WireService {
 
     private func play(
         _ effect: ScriptEffect?,
-        _ arrival: Arrival?,
-        _ record: PushRecord
+        _ record: PushRecord,
+        keep: (PushRecord) -> Void
     ) throws(WebPushRefusal) -> WireReply {
         var record = record
         switch effect {
         case .webPush(let refusal): throw refusal
-        case .late(let effect, let seconds): return try play(effect, arrival, record).delayed(seconds: seconds)
+        case .late(let effect, let seconds): return try play(effect, record, keep: keep).delayed(seconds: seconds)
         case .wire(let fault):
             record.meet(fault)
-            recorder.add(record, arrival)
+            keep(record)
             return fault.reply(slowSeconds: conditions.limits.lateSeconds) { answer(record) }
         case nil, .apns, .unregistered, .unheardReason, .shutdown, .fcm:
             record.accept(status: 201)
-            recorder.add(record, arrival)
+            keep(record)
             return .answer(answer(record))
         }
     }

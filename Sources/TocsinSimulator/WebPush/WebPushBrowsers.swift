@@ -38,6 +38,7 @@ final class WebPushBrowsers: Sendable {
     private static let maximumBrowsers = 100_000
     private static let maximumAgents = 1000
     private static let maximumWaiting = 100
+    private static let maximumLifeSeconds: Int64 = 60 * 86_400
 
     init(serverKey: String, nowMilliseconds: @escaping @Sendable () -> Int64) {
         self.serverKey = serverKey
@@ -91,7 +92,8 @@ extension WebPushBrowsers {
     func admit(_ known: String?) -> String {
         state.withLock { state in
             if let known, state.agents[known] != nil { return known }
-            if state.agents.count >= Self.maximumAgents { state.agents.removeAll() }
+            // Those that hold a socket stay; the others register again.
+            if state.agents.count >= Self.maximumAgents { state.agents = state.agents.filter { $0.value.socket != nil } }
             let agent = Self.makeID()
             state.agents[agent] = Agent()
             return agent
@@ -129,7 +131,8 @@ extension WebPushBrowsers {
 
     func acknowledge(_ codes: [Int64]) {
         state.withLock { state in
-            for code in codes { state.codes[code, default: 0] += 1 }
+            // 100 to 102 are all that there are (autopush, `ack`).
+            for code in codes where (100...102).contains(code) { state.codes[code, default: 0] += 1 }
         }
     }
 
@@ -141,7 +144,7 @@ extension WebPushBrowsers {
             "messageType": "notification", "channelID": .string(holder.channelID), "version": .string(id),
             "data": .string(Base64URL.encoded(sealed)), "headers": ["encoding": "aes128gcm"],
         ]
-        let ends = nowMilliseconds() + push.lifeSeconds * 1000
+        let ends = nowMilliseconds() + min(push.lifeSeconds, Self.maximumLifeSeconds) * 1000
         let socket = state.withLock { state -> (any Channel)? in
             guard state.agents[holder.agent]?.socket == nil else { return state.agents[holder.agent]?.socket }
             if let topic = push.topic { state.agents[holder.agent]?.waiting.removeAll { $0.topic == topic } }

@@ -49,7 +49,7 @@ struct WebPushRequest {
         arrival.body = notification?["body"]?.stringValue ?? ""
         arrival.isShown = payload["silent"]?.boolValue != true
         arrival.badge = payload["app_badge"]?.intValue.map { Int($0) }
-        arrival.endsMilliseconds = nowMilliseconds + lifeSeconds * 1000
+        arrival.endsMilliseconds = nowMilliseconds + min(lifeSeconds, 1 << 40) * 1000
         arrival.keeping = topic.map { .newestOfKey($0) } ?? .each
         return arrival
     }

@@ -59,7 +59,9 @@ struct Listener: Sendable {
     private static func socketUpgrader(_ browsers: WebPushBrowsers) -> NIOWebSocketServerUpgrader {
         NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, head in
-                let isBrowser = head.uri.split(separator: "?").first == BrowserSocket.path[...]
+                // A page of the web is no push service's client.
+                let isOfPage = head.headers["origin"].contains { $0.hasPrefix("http") }
+                let isBrowser = !isOfPage && head.uri.split(separator: "?").first == BrowserSocket.path[...]
                 let headers: HTTPHeaders = ["sec-websocket-protocol": BrowserSocket.subprotocol]
                 return channel.eventLoop.makeSucceededFuture(isBrowser ? headers : nil)
             },
