@@ -93,7 +93,9 @@ extension WebPushBrowsers {
         state.withLock { state in
             if let known, state.agents[known] != nil { return known }
             // Those that hold a socket stay; the others register again.
-            if state.agents.count >= Self.maximumAgents { state.agents = state.agents.filter { $0.value.socket != nil } }
+            if state.agents.count >= Self.maximumAgents {
+                state.agents = state.agents.filter { $0.value.socket != nil }
+            }
             let agent = Self.makeID()
             state.agents[agent] = Agent()
             return agent
