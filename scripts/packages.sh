@@ -88,12 +88,23 @@ make_python_environment() {
     if command -v uv >/dev/null; then
         uv venv -q "$folder" && uv pip install -q --python "$folder/bin/python3" "$@" &&
             printf '%s' "$*" >"$folder/packages" && return 0
-    else
-        python3 -m venv "$folder" && "$folder/bin/python3" -m pip install -q "$@" &&
-            printf '%s' "$*" >"$folder/packages" && return 0
+    elif make_pip && python3 -m venv --without-pip "$folder" &&
+        "$root/.venv/pip/bin/python3" -m pip --python "$folder/bin/python3" install -q --no-compile "$@"; then
+        printf '%s' "$*" >"$folder/packages" && return 0
     fi
     rm -rf "$folder"
     return 1
+}
+
+# One pip for all environments: to make another one takes longer than most of what is installed.
+make_pip() {
+    mkdir -p "$root/.venv"
+    (
+        flock 9
+        [ -e "$root/.venv/pip/made" ] && exit 0
+        rm -rf "$root/.venv/pip"
+        python3 -m venv "$root/.venv/pip" && touch "$root/.venv/pip/made"
+    ) 9>"$root/.venv/lock"
 }
 
 # Sign-in providers that others wrote.

@@ -47,11 +47,11 @@ function find(path) {
 /** Goes to a view's address, as a link would. */
 export function go(path) {
   history.pushState(null, "", base + path);
-  return show();
+  return show(true);
 }
 
-/** Shows the view of the present address. */
-async function show() {
+/** Shows the view of the present address; one that was gone to from its top. */
+async function show(fromTop = false) {
   const asked = (turn += 1);
   const path = location.pathname.slice(base.length) || "/";
   const found = find(path);
@@ -81,6 +81,7 @@ async function show() {
     const heading = el("h1", { tabIndex: -1 }, el("span", { className: "free" }, view.title));
     put(main, heading, view.body);
     if (me) frame(path);
+    if (fromTop) scrollTo(0, 0);
     heading.focus({ preventScroll: true });
   } catch (error) {
     if (asked === turn) fail(error);
@@ -96,7 +97,7 @@ function fail(error) {
     el("h1", { tabIndex: -1 }, "This cannot be shown"),
     el("p", { className: "error", role: "alert" }, explained(error)),
     el("div", { className: "row" },
-      el("button", { onclick: show }, "Try again"),
+      el("button", { onclick: () => show() }, "Try again"),
       el("a", { className: "button", href: base + "/" }, "Go to the feed")));
   if (me) frame("");
 }
@@ -220,7 +221,7 @@ addEventListener("tocsin-topics", () => {
 addEventListener("tocsin-anew", () => void show());
 addEventListener("tocsin-signed-out", () => signIn(location.pathname.slice(base.length)));
 
-addEventListener("popstate", show);
+addEventListener("popstate", () => void show());
 document.addEventListener("click", (event) => {
   const anchor = event.target.closest?.("a");
   if (!anchor || anchor.target || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -48,7 +48,7 @@ export async function open({ id, me }) {
   return {
     title: message.title || "(no title)",
     body: [
-      message.body ? el("pre", {}, message.body) : null,
+      message.body ? el("pre", { tabIndex: 0 }, message.body) : null,
       table("About this message", ["What", "Value"], facts.map(([name, value]) => [name, el("span", { className: "free" }, value)])),
       shown,
       explanation(message, me),
