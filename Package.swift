@@ -24,6 +24,12 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// Whether the modules are optimised that tests spend most of their time in: in CI (`scripts/test.sh`).
+///
+/// SwiftPM takes such flags of a package that nobody depends on alone, so they are never there for others.
+let isQuick = ProcessInfo.processInfo.environment["TOCSIN_QUICK_TESTS"] == "1"
+let quick: Set = ["GraphQL", "JSON"]
+
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
@@ -36,7 +42,14 @@ func part(
     exclude: [String] = [],
     plugins: [Target.PluginUsage] = []
 ) -> Target {
-    .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings, plugins: plugins)
+    let optimised: [SwiftSetting] = isQuick && quick.contains(name) ? [.unsafeFlags(["-O"])] : []
+    return .target(
+        name: name,
+        dependencies: dependencies,
+        exclude: exclude,
+        swiftSettings: settings + optimised,
+        plugins: plugins
+    )
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -209,8 +222,8 @@ let package = Package(
         tests(
             "TocsinAuthTests",
             [
-                "Encodings", "JSON", "Metrics", "TocsinAuth", "TocsinContent", "TocsinCore", "TocsinSQLite",
-                "TocsinStore",
+                "Encodings", "JSON", "Metrics", "TestDatabases", "TocsinAuth", "TocsinContent", "TocsinCore",
+                "TocsinSQLite", "TocsinStore",
             ]
         ),
         tests(

@@ -14,8 +14,15 @@ final class SQLiteConnection: SQLConnection {
     /// Statements kept prepared at most; filters make new ones without end.
     private static let maximumStatements = 256
 
+    /// Once, before SQLite is first used.
+    ///
+    /// It counts its memory under one lock of the process, for which all connections' threads
+    /// wait at each allocation; nobody reads the count. SQLite's own page on options advises it.
+    private static let leaveMemoryUncounted: Void = { _ = sqlite3_config_memory_status_off() }()
+
     /// Opens for reading only, each statement with a limit of time, or for writing too, without.
     init(path: String, readLimitMilliseconds: Int64?, folder: AnyObject?) throws(StoreError) {
+        Self.leaveMemoryUncounted
         self.folder = folder
         timeLimit = readLimitMilliseconds.map(TimeLimit.init)
         let isReadOnly = readLimitMilliseconds != nil

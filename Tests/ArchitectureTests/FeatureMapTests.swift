@@ -74,6 +74,6 @@ struct FeatureMapTests {
             return
         }
         let text = try String(contentsOf: tests.appendingPathComponent(String(parts.1)), encoding: .utf8)
-        #expect(text.contains(parts.2), "\(parts.1) has no test \(parts.2)")
+        #expect(text.has(parts.2), "\(parts.1) has no test \(parts.2)")
     }
 }

@@ -71,7 +71,7 @@ struct MarkdownPage: CustomTestStringConvertible {
 
     /// Where its links lead that are no addresses of the web, and the line that each stands on.
     var links: [(number: Int, target: String)] {
-        prose.flatMap { number, line in
+        prose.filter { $0.text.has("](") }.flatMap { number, line in
             // What stands in code is no link.
             line.replacing(/`[^`]*`/, with: "").matches(of: /\]\(([^)\s]+)\)/).map { (number, String($0.output.1)) }
         }.filter { !$0.target.contains(/^[a-z]+:/) }

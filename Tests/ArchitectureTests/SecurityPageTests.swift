@@ -25,7 +25,7 @@ struct SecurityPageTests {
         }
         let file = Self.tests.appendingPathComponent(String(parts.1))
         let text = try String(contentsOf: file, encoding: .utf8)
-        #expect(text.contains(parts.2), "\(parts.1) has no test \(parts.2)")
+        #expect(text.has(parts.2), "\(parts.1) has no test \(parts.2)")
     }
 
     @Test("no private key stands in the repository, but those of tests")
@@ -39,7 +39,7 @@ struct SecurityPageTests {
                 #expect(!["p8", "p12", "pem", "key"].contains(url.pathExtension), "\(folder)/\(path)")
                 guard let text = try? String(contentsOf: url, encoding: .utf8) else { continue }
                 count += 1
-                guard text.contains("PRIVATE KEY-----") else { continue }
+                guard text.has("PRIVATE KEY-----") else { continue }
                 let key = text.firstMatch(of: /PRIVATE KEY-----\s+[A-Za-z0-9+\/=]{40,}/)
                 #expect(key == nil, "\(folder)/\(path) holds a private key")
             }

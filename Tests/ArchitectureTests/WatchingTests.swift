@@ -46,7 +46,9 @@ struct WatchingTests {
     @Test("each series that a rule or a panel names is one that docs/metrics.md lists")
     func series() throws {
         let page = try #require(MarkdownPage.all.first { $0.path == "docs/metrics.md" })
-        let rows = page.lines.compactMap { $0.firstMatch(of: /^\| `([a-z_]+)` \| (\w+) \|/) }
+        let rows = page.lines.filter { $0.hasPrefix("| `") }.compactMap {
+            $0.firstMatch(of: /^\| `([a-z_]+)` \| (\w+) \|/)
+        }
         let types = Dictionary(rows.map { (String($0.1), $0.2) }) { first, _ in first }
         for (file, text) in [("rules", Self.rules), ("board", Self.board), ("tests of the rules", Self.ruleTests)] {
             let named = text.matches(of: /(?:tocsin|process|http_server)_[a-z_]+/).map { String($0.output) }

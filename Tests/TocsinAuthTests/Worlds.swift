@@ -1,9 +1,9 @@
 import Encodings
 import JSON
 import Synchronization
+import TestDatabases
 import TocsinAuth
 import TocsinCore
-import TocsinSQLite
 import TocsinStore
 
 /// Time that moves only when told to; nothing sleeps on it here.
@@ -97,7 +97,7 @@ struct World {
 
     init(_ keys: KeySource?, time: ManualTime = ManualTime()) async throws {
         self.time = time
-        store = try await SQLStore.open(SQLiteDatabase.temporary(), at: time.now())
+        store = try await SQLStore.open(AnyDatabase.makeSQLite(), at: time.now())
         local = LocalTokens(try ServerKey(secret: [UInt8](repeating: 7, count: 32)))
         let external = keys.map {
             ExternalTokens(issuer: "https://id.example", audiences: ["app-1", "app-2"], keys: $0)

@@ -118,8 +118,11 @@ final class Installation {
 
     /// Adds a local user and makes a token.
     func addUser(_ name: String) async throws -> String {
-        try await administer(["user", "add", name])
-        return try await makeToken(user: name)
+        try await LocalUsers.add(
+            name,
+            dataDirectory: folder + "/data",
+            environment: TestBinary.environment.merging(databaseEnvironment) { $1 }
+        )
     }
 
     /// Makes a token of a local user.

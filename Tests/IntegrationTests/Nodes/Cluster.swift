@@ -99,8 +99,11 @@ final class Cluster {
 
     /// Adds a local user and makes a token.
     func addUser(_ name: String) async throws -> String {
-        try await administer(["user", "add", name])
-        return try await administer(["token", "create", "--user", name]).trimmingCharacters(in: .whitespacesAndNewlines)
+        try await LocalUsers.add(
+            name,
+            dataDirectory: folder + "/data-tool",
+            environment: TestBinary.environment.merging(environment) { $1 }
+        )
     }
 
     /// Runs a command of the binary on the database, beside the nodes.

@@ -8,16 +8,33 @@ import TocsinStore
 /// A kind of database that the suites run on; another kind is one more line in `available`.
 struct TestDatabase: Sendable, CustomTestStringConvertible {
     let testDescription: String
+    /// Makes one that is empty.
     let make: @Sendable () throws -> any SQLDatabase
+    /// Makes one that has its tables.
+    let makeCurrent: @Sendable () throws -> any SQLDatabase
 
     static let sqlite = [
-        TestDatabase(testDescription: "SQLite in memory") { try SQLiteDatabase.temporary() },
-        TestDatabase(testDescription: "SQLite on disk") { try SQLiteDatabase.temporary(in: "/tmp") },
+        TestDatabase(testDescription: "SQLite in memory") {
+            try SQLiteDatabase.temporary()
+        } makeCurrent: {
+            try AnyDatabase.makeSQLite()
+        },
+        TestDatabase(testDescription: "SQLite on disk") {
+            try SQLiteDatabase.temporary(in: "/tmp")
+        } makeCurrent: {
+            try AnyDatabase.makeSQLite(in: "/tmp")
+        },
     ]
     /// Empty where no server was named.
     static let postgres =
         PostgresServer.named.map { server in
-            [TestDatabase(testDescription: "PostgreSQL") { try server.makeDatabase() }]
+            [
+                TestDatabase(testDescription: "PostgreSQL") {
+                    try server.makeDatabase()
+                } makeCurrent: {
+                    try server.makeCurrentDatabase()
+                }
+            ]
         } ?? []
     static let available = sqlite + postgres
 
@@ -28,7 +45,7 @@ struct TestDatabase: Sendable, CustomTestStringConvertible {
         _ body: (SQLStore) async throws -> Void
     ) async throws {
         let store = try await SQLStore.open(
-            try make(),
+            try makeCurrent(),
             at: Timestamp(milliseconds: 0),
             settings: settings,
             commitObserver: observer
