@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Walks through the console of the built server as people do: all views in Chromium with axe on each, texts of strangers,
-# keys alone, no network, three tabs and kills, below a path for somebody of a sign-in provider, Firefox with a real Web
+# Walks through the console of the built server as people do: all views in Chromium with axe on each and in each state, texts
+# of strangers, keys alone, no network, three tabs and kills, below a path for somebody of a sign-in provider, Firefox with a real Web
 # Push, and two people in Chromium and Firefox at two servers of one PostgreSQL. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
@@ -57,7 +57,7 @@ walk() {
 }
 
 step "Walking through the console, two walks at a time"
-names=(views strangers keys offline)
+names=(views strangers states keys offline)
 {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
@@ -70,6 +70,7 @@ names=(views strangers keys offline)
 one=$!
 {
     walk strangers injections.py "$chromium"
+    walk states states.py "$chromium"
     walk offline offline.py "$chromium" "$kills"
 } &
 other=$!

@@ -60,16 +60,14 @@ async function show(fromTop = false) {
   // The view's code comes while it is found out who is signed in.
   const code = found && import(`./${found.view}.js`);
   code?.catch(() => {});
-  if (!me && found?.view !== "sign-in") {
-    try {
-      await begin();
-    } catch (error) {
-      if (asked === turn) return error.code === "UNAUTHENTICATED" ? signIn(path + location.search) : fail(error);
-      return;
-    }
-  }
-  const wait = setTimeout(() => put(main, el("p", { className: "hint" }, "Loading …")), 300);
+  const wait = setTimeout(() => put(main, el("p", { className: "hint", role: "status" }, texts.loading)), 300);
+  const away = () => {
+    clearTimeout(wait);
+    if (asked === turn) put(main, el("p", { className: "hint", role: "status" }, texts.away));
+  };
   try {
+    addEventListener("tocsin-unreachable", away);
+    if (!me && found?.view !== "sign-in") await begin();
     if (!found) throw Object.assign(new Error("There is no such page."), { code: "NOT_FOUND" });
     const { open } = await code;
     // The view and the rail share what is asked for once a navigation.
@@ -87,6 +85,7 @@ async function show(fromTop = false) {
     if (asked === turn) fail(error);
   } finally {
     clearTimeout(wait);
+    removeEventListener("tocsin-unreachable", away);
   }
 }
 
@@ -234,15 +233,25 @@ document.addEventListener("click", (event) => {
 
 // Another tab has signed out: this one shows nothing of it any more.
 const tabs = new BroadcastChannel("tocsin-console");
-tabs.onmessage = () => location.reload();
+tabs.onmessage = ({ data }) => (data === "read" ? dispatchEvent(new Event("tocsin-read")) : location.reload());
+addEventListener("tocsin-marked", () => {
+  tabs.postMessage("read");
+  dispatchEvent(new Event("tocsin-read"));
+});
 
 /** Ends the session, here and in all tabs, and the pushes to this browser with it. */
 export async function signOut() {
   const { unregisterWebPush } = await import("../../client/tocsin.js");
-  await unregisterWebPush(client).catch((error) => note(explained(error)));
-  const { location: elsewhere } = (await auth("logout", {})) ?? {};
-  client.close();
+  // First what needs no network.
   await store.removeAll().catch(() => {});
+  let elsewhere;
+  try {
+    await unregisterWebPush(client).catch((error) => (error.code === "CONNECTION_FAILED" ? Promise.reject(error) : note(explained(error))));
+    ({ location: elsewhere } = (await auth("logout", {})) ?? {});
+  } catch (error) {
+    throw error.code === "CONNECTION_FAILED" ? new Error(texts.signedOutHere) : error;
+  }
+  client.close();
   tabs.postMessage("signed out");
   note("Signed out.");
   location.assign(elsewhere ?? base + "/sign-in");

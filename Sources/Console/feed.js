@@ -30,12 +30,15 @@ export async function open({ id, go, topics }) {
   const empty = el("p", { className: "hint" }, "No message yet. ", el("a", { href: `${base}/send${topic ? `?topic=${topic.id}` : ""}` }, "Send the first one."));
   const fresh = el("button", { className: "main", hidden: true, onclick: showFresh });
   const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, "Older messages");
+  const none = el("p", { className: "hint", hidden: true }, "Nothing here passes the filters.");
   const said = el("p", { className: "hidden", role: "status" });
   /** What is shown, the newest first, and its articles by id. */
   let entries = [];
   const articles = new Map();
   let waiting = [];
   let least = 1;
+  /** By topic, the number of the last message that was read; null while what was read is shown too. */
+  let read = null;
   let next = null;
   let drawing = null;
   let isStale = false;
@@ -44,7 +47,7 @@ export async function open({ id, go, topics }) {
   let isCut = false;
 
   const isKnown = ({ id }) => articles.has(id) || waiting.some((each) => each.id === id);
-  const read = async (nextToken) => (await client.query(...(topic
+  const pageOf = async (nextToken) => (await client.query(...(topic
     ? [ONE, { id: topic.id, limit: PAGE, nextToken }]
     : [ALL, { limit: PAGE, nextToken }]))).page;
 
@@ -61,7 +64,7 @@ export async function open({ id, go, topics }) {
   async function markRead(number) {
     try {
       await client.query("mutation Read($topicId: ID, $number: Int) { markRead(topicId: $topicId, number: $number) { unread } }", { topicId: id, number });
-      dispatchEvent(new Event("tocsin-read"));
+      dispatchEvent(new Event("tocsin-marked"));
     } catch (error) {
       note(explained(error));
     }
@@ -85,6 +88,15 @@ export async function open({ id, go, topics }) {
     entries = entries.filter((each) => !gone.has(each));
   }
 
+  // Of a topic without a mark nothing counts as unread, as in the list of topics.
+  const passes = ({ priority, topicId, number }) => priority >= least && (!read || number > (read.get(topicId) ?? Infinity));
+  const readAnew = oneAtATime(async () => {
+    const { readState } = await client.query("{ readState { topics { topicId number } } }");
+    if (read) read = new Map(readState.topics.map((each) => [each.topicId, each.number]));
+    draw();
+  }, (error) => ended.signal.aborted || note(explained(error)));
+  addEventListener("tocsin-read", () => read && readAnew(), { signal: ended.signal });
+
   /** Puts on the screen what there is, once a frame; who has the focus keeps it. */
   const draw = () => (drawing ??= requestAnimationFrame(drawNow));
   function drawNow() {
@@ -93,18 +105,19 @@ export async function open({ id, go, topics }) {
     const keep = new Set(wanted);
     for (const each of [...list.children]) if (!keep.has(each)) each.remove();
     wanted.forEach((article, index) => {
-      article.hidden = entries[index].priority < least;
+      article.hidden = !passes(entries[index]);
       if (list.children[index] !== article) list.insertBefore(article, list.children[index] ?? null);
     });
     older.hidden = !next && !isCut;
     fresh.hidden = waiting.length === 0;
     put(fresh, `${waiting.length} new`);
-    empty.hidden = list.childElementCount > 0;
+    empty.hidden = entries.length > 0;
+    none.hidden = entries.length === 0 || entries.some(passes);
   }
 
   async function more() {
     if (isCut) return dispatchEvent(new Event("tocsin-anew"));
-    const page = await read(next);
+    const page = await pageOf(next);
     next = page.nextToken;
     const items = page.items.filter(Boolean);
     // Who asks for older ones sees them, however many there are.
@@ -117,7 +130,7 @@ export async function open({ id, go, topics }) {
   /** What the server has now, in place of what was deleted, or missed, while nobody listened. */
   async function stand() {
     const before = new Set(entries);
-    const { answer: page, isOld } = await answered(`feed ${id}`, () => read(null), async () => {
+    const { answer: page, isOld } = await answered(`feed ${id}`, () => pageOf(null), async () => {
       const items = (await keptMessages(id)).slice(0, MOST);
       return items.length > 0 ? { items, nextToken: null } : undefined;
     });
@@ -205,6 +218,15 @@ export async function open({ id, go, topics }) {
       draw();
     },
   }, [[1, "every priority"], [3, "normal and above"], [4, "high and above"], [5, "urgent"]].map(([value, words]) => el("option", { value }, words)));
+  const unread = el("button", {
+    "aria-pressed": "false",
+    onclick() {
+      read = read ? null : new Map();
+      unread.setAttribute("aria-pressed", String(read !== null));
+      if (read) void readAnew();
+      else draw();
+    },
+  }, "Unread only");
   const readAll = el("button", {
     "data-key": "E",
     onclick: () => markRead(null),
@@ -212,7 +234,7 @@ export async function open({ id, go, topics }) {
   const settings = topic ? el("a", { className: "button", href: `${base}/topics/${topic.id}/settings` }, "Topic settings") : null;
   return {
     title: topic?.name ?? "All messages",
-    body: [el("div", { className: "row" }, choice, readAll, settings), said, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
+    body: [el("div", { className: "row" }, choice, unread, readAll, settings), said, none, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
     stop: () => ended.abort(),
   };
 }

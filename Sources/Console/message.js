@@ -3,12 +3,14 @@ import { base, client, parts } from "./api.js";
 import { el, field, form, link, moment, note, put, sure, table } from "./dom.js";
 import { FIELDS } from "./message-line.js";
 import { answered, keptMessage } from "./store.js";
-import { ago, explained, texts } from "./texts.js";
+import { ago, counted, explained, texts } from "./texts.js";
+import { oneAtATime } from "./turns.js";
 
 const DELIVERY = "id status reason attempts nextAttemptAt updatedAt platform userId providerId device { id name platform }";
 const INCIDENT = "incident { id number state title }";
 const ONE = (more) => `query Message($id: ID!) { getMessage(id: $id) { ${FIELDS} expiresAt topic { name roles } ${more}
   deliverySummary { state waiting accepted failed ended expired skipped } deliveries(limit: 200) { items { ${DELIVERY} } nextToken } } }`;
+const OUTCOMES = `query Outcomes($id: ID!) { getMessage(id: $id) { deliveries(limit: 200) { items { ${DELIVERY} } } } }`;
 const LIVE = `subscription Deliveries($id: ID!) { onDelivery(messageId: $id) { ${DELIVERY} } }`;
 const WHY = `query Why($id: ID!, $user: ID!) { explainDelivery(messageId: $id, userId: $user) { accepted summary gates { name passed sentence advice } } }`;
 const AGAIN = `mutation Again($id: ID!, $status: DeliveryStatus!) { redriveDeliveries(messageId: $id, status: $status) { waiting } }`;
@@ -25,10 +27,17 @@ export async function open({ id, me }) {
   const shown = el("div");
   const draw = () => put(shown, drawn(message, [...deliveries.values()], ended.signal));
   draw();
+  /** What became of them before anybody listened, or while nobody did. */
+  const refresh = oneAtATime(async () => {
+    const { getMessage: now } = await client.query(OUTCOMES, { id });
+    for (const delivery of now?.deliveries.items.filter(Boolean) ?? []) deliveries.set(delivery.id, delivery);
+    if (!ended.signal.aborted) draw();
+  }, (error) => ended.signal.aborted || note(explained(error)));
+  const onState = ({ state }) => state === "live" && void refresh();
   void follow();
   async function follow() {
     try {
-      for await (const { onDelivery } of client.subscribe(LIVE, { id }, { signal: ended.signal })) {
+      for await (const { onDelivery } of client.subscribe(LIVE, { id }, { signal: ended.signal, onState })) {
         deliveries.set(onDelivery.id, onDelivery);
         draw();
       }
@@ -98,7 +107,7 @@ function byStatus(deliveries) {
 
 function stateOf({ status, reason, attempts, nextAttemptAt }) {
   const words = texts.statuses[status] ?? status;
-  if (status === "WAITING" && attempts > 0) return `tried ${attempts} times, next ${nextAttemptAt ? ago(nextAttemptAt) : "soon"}: ${reason ?? ""}`;
+  if (status === "WAITING" && attempts > 0) return `tried ${counted(attempts, "time")}, next ${nextAttemptAt ? ago(nextAttemptAt) : "soon"}: ${reason ?? ""}`;
   if (!reason) return words;
   return `${words}: ${texts.reasons[reason] ?? reason}`;
 }

@@ -46,7 +46,7 @@ export async function open() {
     const asked = span;
     const { server } = await client.query(STATE, { names: NAMES, since: new Date(Date.now() - asked[1] * 1000).toISOString(), step: asked[2] });
     if (asked !== span || ended.signal.aborted) return;
-    if (!server) return put(state, el("p", {}, "Only administrators see the server."));
+    if (!server) throw Object.assign(new Error("Only administrators see the server."), { code: "UNAUTHORIZED" });
     put(state, ...stateOf(server));
     if (node !== server.node) put(settings);
     node = server.node;

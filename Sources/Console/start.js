@@ -48,14 +48,25 @@ export async function open({ topics }) {
   }
   const third = async (pressed) => {
     const { registerWebPush } = await import("../../client/tocsin.js");
-    const { state, reason } = await registerWebPush(client, { worker, userGesture: pressed }).catch((error) => ({ state: "failed", reason: explained(error) }));
+    // Who has ended the pushes of this browser gets them again by the button alone.
+    const mayAsk = pressed || (await client.storage?.getItem("tocsin.webpush"));
+    const { state, reason } = !mayAsk ? { state: "needs-gesture" } : await registerWebPush(client, { worker, userGesture: pressed }).catch((error) => ({ state: "failed", reason: explained(error) }));
     if (state === "registered") return done(2, "This browser gets pushes.");
     const why = { denied: "The browser forbids it. Allow notifications for this page, then come back.", "needs-gesture": "", dismissed: "" }[state] ?? reason ?? "";
     put(steps[2], el("p", {}, "Let this browser get pushes:"), el("button", { onclick: () => third(true) }, "Get pushes in this browser"), el("p", { className: "hint", role: "status" }, why));
   };
   async function watch(id) {
-    for await (const { onDelivery } of client.subscribe("subscription Seen($id: ID!) { onDelivery(messageId: $id) { status } }", { id }, { signal: ended.signal })) {
-      if (onDelivery.status === "ACCEPTED") done(3, "The push service has taken a push of it.");
+    const seen = ({ status }) => status === "ACCEPTED" && done(3, "The push service has taken a push of it.");
+    // It may have been quicker than the line.
+    const onState = async ({ state }) => {
+      if (state !== "live") return;
+      const { getMessage: message } = await client.query("query Seen($id: ID!) { getMessage(id: $id) { deliveries(limit: 10, status: ACCEPTED) { items { status } } } }", { id }).catch(() => ({}));
+      message?.deliveries.items.filter(Boolean).forEach(seen);
+    };
+    try {
+      for await (const { onDelivery } of client.subscribe("subscription Seen($id: ID!) { onDelivery(messageId: $id) { status } }", { id }, { signal: ended.signal, onState })) seen(onDelivery);
+    } catch (error) {
+      if (!ended.signal.aborted) note(explained(error));
     }
   }
   put(steps[3], el("p", {}, "See the push arrive: send once more by the command above."));

@@ -54,7 +54,8 @@
 
   function isView(path) {
     const parts = path.slice(base.length).split("/");
-    return views.some((view) => view.length === parts.length && view.every((part, index) => part === "*" || part === parts[index]));
+    return views.some((view) => (view.length === parts.length || (view.at(-1) === "*" && view.length < parts.length))
+      && view.every((part, index) => part === "*" || part === parts[index]));
   }
 }
 

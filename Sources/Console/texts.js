@@ -2,6 +2,17 @@
 export const texts = {
   priorities: { 1: "min", 2: "low", 3: "normal", 4: "high", 5: "urgent" },
   shapes: { 1: "▽", 2: "▿", 3: "■", 4: "▲", 5: "▲▲" },
+  // What phones and browsers make of a priority.
+  urgencies: {
+    1: { ios: "waits in the list, without a sound", android: "waits in the list, without a sound", web: "without a sound" },
+    2: { ios: "waits in the list, without a sound", android: "without a sound", web: "without a sound" },
+    3: { ios: "shows at once, with a sound", android: "with a sound", web: "with a sound" },
+    4: { ios: "breaks through a focus, with a sound", android: "pops up, with a sound", web: "with a sound" },
+    5: { ios: "sounds through silence, if the app has Apple's leave", android: "pops up, with a sound", web: "with a sound, and stays until it is answered" },
+  },
+  loading: "Loading …",
+  away: "The server cannot be reached. This comes up as soon as it can.",
+  signedOutHere: "What this browser had kept is removed. The server cannot be reached, so your session goes on there: sign out again when it can.",
   states: {
     connecting: "connecting …",
     live: "● live",

@@ -14,7 +14,7 @@ import urllib.request
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
-from tocsin import Checks, Server
+from tocsin import Checks, Server, Simulator
 
 FILES = os.path.join(os.path.dirname(__file__), "..", "..", "Sources", "Console")
 PASSWORD = "correct horse battery"
@@ -112,7 +112,7 @@ def weight(server, addresses):
     return sum(len(urllib.request.urlopen(urllib.request.Request(each, headers=headers), timeout=20).read()) for each in addresses)
 
 
-def walk(server, context, checks, pictures):
+def walk(server, simulator, context, checks, pictures):
     here = Walk(server, context, checks, pictures)
     page = here.page
     here.sign_in("root")
@@ -136,6 +136,9 @@ def walk(server, context, checks, pictures):
     page.get_by_label("Title").fill("Disk full")
     page.get_by_label("Text").fill("db-3 is at 91 %\n" + HOSTILE)
     page.get_by_label("Priority").select_option("5")
+    shown = page.get_by_role("region", name="As a push")
+    expect(shown).to_contain_text("Disk full")
+    expect(shown).to_contain_text("iPhone: sounds through silence")
     here.judged("send")
     page.get_by_role("main").get_by_role("button", name="Send").click()
     here.at("Disk full")
@@ -168,6 +171,7 @@ def walk(server, context, checks, pictures):
     here.judged("topic settings")
     page.get_by_role("button", name="Take back").click()
     expect(page.get_by_text("Nobody yet.")).to_be_visible(timeout=60_000)
+    pushed(here, simulator, token, topic)
     integrations(here, topic)
     incidents(here, token, topic)
     looked_for(here, token, topic)
@@ -193,6 +197,37 @@ def walk(server, context, checks, pictures):
     here.same(f"all files of the console take {packed / 1000:.0f} kB gzip, at most 150", packed <= 150_000, True)
     here.same("no request leaves for another host", [url for url in here.requests if not url.startswith(server.address)], [])
     here.same("no page complains", here.complaints, [])
+
+
+def pushed(here, simulator, token, topic):
+    """Sees what becomes of pushes while it does: on the message's page, among the devices, and among what failed."""
+    page, server = here.page, here.server
+    register = 'mutation($t: String!) { registerPushToken(token: $t, platform: "ios", environment: "sandbox") { userId } }'
+    for each in ("a1", "b2"):
+        server.post(token, register, t=each * 32)
+    server.post(token, "mutation($id: ID!) { subscribeToTopic(topicId: $id, push: true) { push } }", id=topic)
+    # One is taken when the walk says so, as its push service is busy until then; the other never.
+    rules = [{"provider": "apns", "fault": "ServiceUnavailable", "token": "a1"}, {"provider": "apns", "fault": "BadPriority", "token": "b2"}]
+    simulator.ask("/_script", {"rules": rules})
+    here.go(f"/send?topic={topic}", "Send")
+    page.get_by_label("Title").fill("To both phones")
+    page.get_by_role("main").get_by_role("button", name="Send").click()
+    here.at("To both phones")
+    rows = page.get_by_role("table", name="Pushes of this message").get_by_role("row")
+    expect(rows.filter(has_text="refused for good: BadPriority")).to_have_count(1, timeout=60_000)
+    expect(rows.filter(has_text="tried")).to_have_count(1, timeout=60_000)
+    here.judged("message with pushes")
+    simulator.ask("/_script", {"rules": []})
+    expect(rows.filter(has_text="accepted by the push service")).to_have_count(1, timeout=120_000)
+    here.same("an outcome is on the page as soon as it is there", rows.count(), 3)
+    here.go("/devices", "Devices")
+    expect(page.get_by_role("table", name="Your devices").get_by_role("row")).to_have_count(3, timeout=60_000)
+    here.judged("devices with phones")
+    here.go("/deliveries", "Deliveries with problems")
+    expect(page.get_by_role("heading", name="iPhone: refused for good")).to_be_visible(timeout=60_000)
+    here.judged("problems")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_text("No push failed")).to_be_visible(timeout=60_000)
 
 
 def tokens(here):
@@ -300,8 +335,12 @@ def shared(server, context, checks, token, topic):
     page.wait_for_function("() => window.badge === 0")
     server.publish(token, topic, "For ben")
     page.wait_for_function("() => window.badge === 1")
+    page.get_by_role("button", name="Unread only").click()
+    expect(page.get_by_role("article").locator("visible=true")).to_have_count(1, timeout=60_000)
     page.get_by_role("button", name="Mark as read up to For ben").click()
     page.wait_for_function("() => window.badge === 0")
+    expect(page.get_by_text("Nothing here passes the filters.")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Unread only").click()
     here.same("the icon's badge has counted what is not read", page.evaluate("badge"), 0)
     inbox = server.create_topic(token, "inbox")
     server.post(token, "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }", i=grant | {"topicId": inbox, "roles": ["PUBLISHER"]})
@@ -527,6 +566,8 @@ def main():
     checks = Checks()
     # A debug build hashes passwords slowly, and last of all where the machine is busy.
     os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
+    simulator = Simulator(binary)
+    os.environ.update(simulator.environment)
     server = Server(binary)
     try:
         for name in ("root", "ben"):
@@ -538,12 +579,13 @@ def main():
             # What a service worker asks for does not pass the walk's own answers; offline.py is for it.
             context = browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block")
             try:
-                walk(server, context, checks, pictures)
+                walk(server, simulator, context, checks, pictures)
             except Exception as error:  # pylint: disable=broad-except
                 told(server, error)
             browser.close()
     finally:
         server.stop()
+        simulator.stop()
     checks.end()
 
 

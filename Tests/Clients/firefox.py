@@ -176,12 +176,14 @@ def walk(server, firefox, simulator, checks):
     firefox.until("articles().length === 3")
     same("Firefox goes on after a kill of the server", firefox.run("return articles();"), ["After the kill", "From Firefox", "Heard live"])
 
-    firefox.go(server.address + "/devices")
+    firefox.go(server.address + "/start")
     firefox.press("Get pushes in this browser")
-    firefox.until("/browser\\s+active/.test(document.body.innerText)")
-    join = "mutation($id: ID!) { subscribeToTopic(topicId: $id, push: true) { push } }"
-    server.post(token, join, id=topic)
+    firefox.until("document.querySelectorAll('.steps .done').length === 2")
     server.publish(token, topic, "Pushed")
+    firefox.until("document.querySelectorAll('.steps .done').length === 4")
+    same("Start ticks its four steps, the last when the push service has taken the push", firefox.run("return document.querySelectorAll('.steps .done').length;"), 4)
+    firefox.go(server.address + "/devices")
+    firefox.until("/browser\\s+active/.test(document.body.innerText)")
     shown = "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((all) => all.map((each) => [each.title, each.data.topicId]))"
     firefox.until(f"(await {shown}).length === 1")
     same("a push through the simulator is shown by Firefox", firefox.run(f"return {shown};"), [["Pushed", topic]])
@@ -240,6 +242,8 @@ def walk(server, firefox, simulator, checks):
     firefox.go(server.address + "/devices")
     firefox.press("No pushes in this browser")
     firefox.until("!(await (await navigator.serviceWorker.ready).pushManager.getSubscription())")
+    firefox.go(server.address + "/start")
+    firefox.until("Boolean(named('Get pushes in this browser'))")
     same("pushes are ended at the push service too", simulator.ask("/_stats")["browsers"]["subscriptions"], 0)
 
 

@@ -117,6 +117,10 @@ def walk(server, context, checks, kills):
     page.get_by_label("Title").fill("Written without a network")
     page.get_by_role("main").get_by_role("button", name="Send").click()
     here.at("alerts")
+    # What is not kept says so, also at an address that was never opened here.
+    page.goto(f"{server.address}/topics/{topic}/settings")
+    expect(page.get_by_text("The server cannot be reached. This comes up as soon as it can.")).to_be_visible(timeout=60_000)
+    here.go(f"/topics/{topic}", "alerts")
     context.set_offline(False)
     expect(page.get_by_role("article").first).to_contain_text("Written without a network", timeout=60_000)
     titles = [each["title"] for each in listed(server, token, topic)]
@@ -146,6 +150,12 @@ def walk(server, context, checks, kills):
         each.page.close()
     updated(server, here)
     here.go("/account", "Account")
+    context.set_offline(True)
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_text("What this browser had kept is removed.")).to_be_visible(timeout=60_000)
+    databases, _, person = page.evaluate(KEPT)
+    here.same("who signs out without a network leaves nothing in the browser, and is told that the session goes on", [databases, person], [[], None])
+    context.set_offline(False)
     page.get_by_role("button", name="Sign out").click()
     here.at("Sign in")
     databases, _, person = page.evaluate(KEPT)

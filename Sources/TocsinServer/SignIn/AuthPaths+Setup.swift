@@ -43,7 +43,7 @@ extension AuthPaths {
                 .created,
                 title: "Set up",
                 body: "<p>\(MarkupText.escaped(account.name)) is the administrator of this server. "
-                    + "The set-up code is used up.</p>"
+                    + "The set-up code is used up.</p><p><a href=\"\(signIn.home)\">Sign in</a></p>"
             )
         } catch {
             switch error {

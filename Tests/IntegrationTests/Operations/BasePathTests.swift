@@ -79,6 +79,7 @@ struct BasePathTests {
         let form = "code=\(code)&username=root&password=correct-horse-battery"
         let made = try await ask("/tocsin/auth/setup", ["--data", form])
         #expect(made.status == 201, "\(made.body)")
+        #expect(made.body.contains(#"<a href="/tocsin/">Sign in</a>"#), "\(made.body)")
         let answer = try await ask(
             "/tocsin/auth/password",
             [
