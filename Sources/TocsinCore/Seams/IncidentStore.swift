@@ -34,8 +34,35 @@ package protocol IncidentReading {
     ) throws(StoreError) -> [String]
     /// Before which number in their topic the pushes of these incidents are overtaken.
     func answeredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber]
-    /// Those of these devices that got a push of the incident, or have one on its way.
-    func devicesReached(byIncident id: String, among devices: [DeviceID]) throws(StoreError) -> Set<DeviceID>
+    /// Those of these devices that got a push of the incident, or may have one on its way: of a
+    /// message before this number.
+    func devicesReached(
+        byIncident id: String,
+        before number: MessageNumber,
+        among devices: [DeviceID]
+    ) throws(StoreError) -> Set<DeviceID>
+    /// Pushes of these incidents that providers have accepted for these devices, in no order.
+    ///
+    /// What came in a summary is not among them.
+    func acceptedPushes(
+        ofIncidents ids: Set<String>,
+        to devices: Set<DeviceID>
+    ) throws(StoreError) -> [IncidentPush]
+}
+
+/// A push of an incident's message.
+package struct IncidentPush: Sendable {
+    /// The incident's id.
+    package var incident: String
+    /// The message's.
+    package var number: MessageNumber
+    /// What became of it.
+    package var delivery: Delivery
+
+    /// A push as the store has it.
+    package init(incident: String, number: MessageNumber, delivery: Delivery) {
+        (self.incident, self.number, self.delivery) = (incident, number, delivery)
+    }
 }
 
 /// How incidents are written, beside their records.
@@ -52,6 +79,12 @@ package protocol IncidentWriting {
     func add(_ entry: IncidentEntry, to id: String) throws(StoreError)
     /// Ends the waiting deliveries of an incident's loud messages, and notes each.
     func withdrawPushes(ofIncident id: String, now: Timestamp) throws(StoreError)
+    /// Before which number the pushes of these incidents are overtaken.
+    ///
+    /// Their rows are held until the write ends.
+    func heldAnsweredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber]
+    /// Makes an accepted delivery due again, and notes it.
+    func sendAgain(_ delivery: Delivery, now: Timestamp) throws(StoreError)
     /// Removes incidents that were resolved before a moment, with all that is theirs, the oldest
     /// first; at most `limit`. Answers how many.
     func removeIncidents(resolvedBefore moment: Timestamp, limit: Int) throws(StoreError) -> Int

@@ -58,7 +58,8 @@ extension DeliveryService {
             forecast: forecast
         )
         if !isStranger, let id = record["incidentId"].text {
-            let reached = try reader.devicesReached(byIncident: id, among: devices.map(\.id))
+            let number = record["number"].int ?? 0
+            let reached = try reader.devicesReached(byIncident: id, before: number, among: devices.map(\.id))
             facts.incident = DeliveryFacts.Incident(
                 answeredNumber: try reader.answeredNumbers(of: [id])[id] ?? 0,
                 hasReached: !reached.isEmpty

@@ -260,6 +260,8 @@ extension FanoutPage {
         var left: [FanoutJob] = []
         /// Entries still awaiting an answer whose rows stand as `sending`.
         var open: [Int] = []
+        /// Whether pushes of incidents are due once more.
+        var isAnyDue = false
     }
 
     private func record(_ shares: [Share], _ batch: SendBatch) async {
@@ -271,6 +273,7 @@ extension FanoutPage {
         tell(.advanced(shares.map(\.job), left: record?.left ?? []))
         guard let record else { return }
         recorder.report(record.written)
+        if record.isAnyDue { context.noteDue(context.time.now()) }
         await recorder.follow(record.open, lease: lease)
     }
 
@@ -286,6 +289,7 @@ extension FanoutPage {
         let until = shares.compactMap(\.job.fanout.leaseUntil).min() ?? lease
         let underWay = settled.open.map { ($0, recorder.underWay($0, lease: lease)) }
         return await context.writing(until: until) { writer throws(StoreError) in
+            let taken = try IncidentPushes.Taken(settled.rows, recorder.batch, writer)
             var record = Record()
             var lost: [Range<Int>] = []
             var others: [Delivery] = []
@@ -311,6 +315,7 @@ extension FanoutPage {
             try OutcomeRecorder.setQuietEnds(of: record.written, writer)
             // Last: it may end rows of this very page, and says so.
             try OutcomeRecorder.endOthers(of: record.written, writer)
+            record.isAnyDue = try taken.repeatNewest(now: now, writer)
             return record
         }
     }

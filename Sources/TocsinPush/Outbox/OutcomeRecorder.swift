@@ -184,8 +184,9 @@ struct OutcomeRecorder: Sendable {
     ///
     /// Answers which of the renewals are ours, or nil if nothing could be written.
     private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> [Bool]? {
-        let (settings, environment) = (context.settings, context.environment)
+        let (settings, environment, now) = (context.settings, context.environment, context.time.now())
         let written = await context.writing(until: lease) { writer throws(StoreError) in
+            let taken = try IncidentPushes.Taken(rows, batch, writer)
             var ours: [SettledEntry] = []
             for row in rows {
                 if row.changesDevices, try !Self.isHeld(row, lease, writer) { continue }
@@ -196,13 +197,15 @@ struct OutcomeRecorder: Sendable {
             }
             try Self.setQuietEnds(of: ours, writer)
             try Self.endOthers(of: ours, writer)
+            let isAnyDue = try taken.repeatNewest(now: now, writer)
             var areRenewed: [Bool] = []
             for renewal in renewals { areRenewed.append(try writer.record(renewal, heldUntil: lease)) }
-            return (ours, areRenewed)
+            return (ours, isAnyDue, areRenewed)
         }
         guard let written else { return nil }
         report(written.0)
-        return written.1
+        if written.1 { context.noteDue(now) }
+        return written.2
     }
 
     /// Whether the row still stands under the lease.

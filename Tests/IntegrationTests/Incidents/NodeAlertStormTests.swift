@@ -289,8 +289,9 @@ struct NodeAlertStormTests {
             )
             let hurried = (0..<keys).filter { isHurried($0 / each) }
             let late = hurried.filter { !says($0, bodies["Down: \($0)"], mayBeUnseen: true) }
-            // A push that another node has in hand may come after that of a later change.
-            #expect(late.count * 4 <= hurried.count, "\(phone.prefix(8)): \(late.count) of \(hurried.count)")
+            let wrongly = late.map { "\($0): \(bodies["Down: \($0)"] ?? "nothing")" }
+            // Seldom any: what a node had sent when it was killed may come last.
+            #expect(late.count * 50 <= hurried.count, "\(phone.prefix(8)): \(wrongly)")
         }
         print("\(rings.count { $0.value > 1 }) pushes were sent once more after a kill.")
         return count

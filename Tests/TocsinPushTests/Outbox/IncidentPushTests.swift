@@ -119,6 +119,59 @@ struct IncidentPushTests {
         }
     }
 
+    @Test("where an older push is taken after a newer one, the newer one is sent once more, and ends on the screen")
+    func takenLate() async throws {
+        try await with { harness in
+            harness.transport.answer { _, _ in nil }
+            try await publish(.opened, "m1", number: 1, harness)
+            try await harness.running { worker in
+                try await harness.deliveries("m1") { $0.are(1, .sending) }
+                harness.transport.answer { _, _ in .ok }
+                try await answer(upTo: 2, harness)
+                try await publish(.resolved, "m2", number: 2, harness)
+                worker.wake()
+                try await harness.deliveries("m2") { $0.are(1, .accepted) }
+                harness.transport.release(.ok)
+                try await harness.deliveries("m1") { $0.are(1, .accepted) }
+                try await harness.deliveries("m2") { $0.are(1, .accepted) && $0[0].redrivenAt != nil }
+            }
+            let titles = harness.transport.sent.map { $0.text.contains("m2") }
+            #expect(titles == [false, true, true])
+        }
+    }
+
+    @Test("a newer push that was on its way while an older one was taken is sent once more, and no more than that")
+    func takenMeanwhile() async throws {
+        try await with { harness in
+            harness.transport.answer { _, _ in nil }
+            try await publish(.opened, "m1", number: 1, harness)
+            try await harness.running { worker in
+                try await harness.deliveries("m1") { $0.are(1, .sending) }
+                try await answer(upTo: 2, harness)
+                harness.transport.answer { sent, _ in sent.text.contains("m2") ? nil : .ok }
+                try await publish(.resolved, "m2", number: 2, harness)
+                worker.wake()
+                try await harness.deliveries("m2") { $0.are(1, .sending) }
+                try await take("m1", harness)
+                harness.transport.answer { _, _ in .ok }
+                harness.transport.release(.ok)
+                try await harness.deliveries("m2") { $0.are(1, .accepted) && $0[0].redrivenAt != nil }
+            }
+            #expect(harness.transport.sent.count { $0.text.contains("m2") } == 2)
+        }
+    }
+
+    /// Another node, whose clock is a day ahead, writes down that a push was taken.
+    private func take(_ message: String, _ harness: OutboxHarness) async throws {
+        var row = try #require(try await harness.deliveries(message).first)
+        let lease = try #require(row.leaseUntil)
+        (row.status, row.leaseUntil, row.updatedAt) = (.accepted, nil, harness.time.now().adding(seconds: 86_400))
+        let taken = row
+        try await harness.store.write { writer throws(StoreError) in
+            #expect(try writer.record(taken, heldUntil: lease))
+        }
+    }
+
     @Test("a quiet change replaces the notification where there is one, and goes to no other device")
     func replaced() async throws {
         try await with { harness in
