@@ -42,7 +42,8 @@ func part(
     exclude: [String] = [],
     plugins: [Target.PluginUsage] = []
 ) -> Target {
-    let optimised: [SwiftSetting] = isQuick && quick.contains(name) ? [.unsafeFlags(["-O"])] : []
+    let optimised: [SwiftSetting] =
+        isQuick && quick.contains(name) ? [.unsafeFlags(["-O", "-assert-config", "Debug"])] : []
     return .target(
         name: name,
         dependencies: dependencies,

@@ -28,10 +28,10 @@ step "Judging the units of systemd"
 scripts/units.sh || give_up "A unit is not as it should be; the lines above say why."
 
 step "Building"
-# What only debuggers read is left out where nobody debugs.
+# What only debuggers and editors read is left out where nobody debugs and edits.
 lean=()
 if [ -n "${CI:-}" ]; then
-    lean=(-Xswiftc -gnone -Xcc -g0)
+    lean=(-Xswiftc -gnone -Xcc -g0 --disable-index-store)
     # Half of the time of tests is code of a few modules, not optimised.
     export TOCSIN_QUICK_TESTS=1
 fi

@@ -31,7 +31,13 @@ export async function open() {
     put(body,
       el("p", {}, "Signed in as ", el("strong", { className: "free" }, me.username), me.admin ? ", an administrator" : "", me.groups.length > 0 ? `, in ${me.groups.join(", ")}` : "", "."),
       el("div", { className: "row" },
-        el("button", { onclick: () => signOut().catch((error) => note(explained(error))) }, "Sign out"),
+        el("button", {
+          async onclick({ target }) {
+            target.disabled = true;
+            await signOut().catch((error) => note(explained(error)));
+            target.disabled = false;
+          },
+        }, "Sign out"),
         el("button", { "aria-pressed": String(me.notifications), onclick: run(switchTo, { on: !me.notifications }) }, me.notifications ? "Pushes are on" : "Pushes are off")),
       table("Your sessions", ["Where", "Since", "Seen", "What to do"], sessions.map((session) => [
         el("span", { className: "free", title: session.agent ?? "" }, `${named(session.agent) ?? session.kind} ${session.network ?? ""}`), moment(session.createdAt, ago(session.createdAt)), moment(session.seenAt, ago(session.seenAt)),

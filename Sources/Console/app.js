@@ -1,11 +1,11 @@
 // Starts the console: who is signed in, the frame around the views, and which view an address means.
 import { auth, base, client, parts } from "./api.js";
 import { keepUp } from "./device.js";
-import { el, note, put } from "./dom.js";
+import { el, note, put, sure } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
 import * as store from "./store.js";
-import { explained, texts } from "./texts.js";
+import { counted, explained, texts } from "./texts.js";
 
 const [bar, rail, main] = ["bar", "rail", "main"].map((id) => document.getElementById(id));
 
@@ -16,6 +16,9 @@ const views = {
   "/messages/:id": "message", "/send": "send", "/devices": "devices", "/tokens": "tokens", "/account": "account",
   "/people": "people", "/search": "search", "/deliveries": "deliveries", "/audit": "audit", "/node": "node", "/sign-in": "sign-in",
 };
+
+/** Troubles that pass by themselves. */
+const PASSING = ["CONNECTION_FAILED", "TIMED_OUT", "UNAVAILABLE"];
 
 let current = { stop() {} };
 let me = null;
@@ -50,8 +53,8 @@ export function go(path) {
   return show(true);
 }
 
-/** Shows the view of the present address; one that was gone to from its top. */
-async function show(fromTop = false) {
+/** Shows the view of the present address; one that was gone to from its top. What is shown again by itself says nothing. */
+async function show(fromTop = false, isAgain = false) {
   const asked = (turn += 1);
   const path = location.pathname.slice(base.length) || "/";
   const found = find(path);
@@ -60,10 +63,18 @@ async function show(fromTop = false) {
   // The view's code comes while it is found out who is signed in.
   const code = found && import(`./${found.view}.js`);
   code?.catch(() => {});
-  const wait = setTimeout(() => put(main, el("p", { className: "hint", role: "status" }, texts.loading)), 300);
+  let isSlow = false;
+  let isAway = false;
+  const say = () => {
+    if (isSlow && asked === turn && !isAgain) put(main, el("p", { className: "hint", role: "status" }, isAway ? texts.away : texts.loading));
+  };
+  const wait = setTimeout(() => {
+    isSlow = true;
+    say();
+  }, 300);
   const away = () => {
-    clearTimeout(wait);
-    if (asked === turn) put(main, el("p", { className: "hint", role: "status" }, texts.away));
+    isAway = true;
+    say();
   };
   try {
     addEventListener("tocsin-unreachable", away);
@@ -82,10 +93,24 @@ async function show(fromTop = false) {
     if (fromTop) scrollTo(0, 0);
     heading.focus({ preventScroll: true });
   } catch (error) {
-    if (asked === turn) fail(error);
+    if (asked !== turn) return;
+    const passes = PASSING.includes(error.code);
+    if (!passes || !isAgain) fail(passes ? Object.assign(new Error(texts.away), { code: "AWAY" }) : error);
+    if (passes) again(asked);
   } finally {
     clearTimeout(wait);
     removeEventListener("tocsin-unreachable", away);
+  }
+}
+
+/** Shows the view again after a while, or when the network is back, unless somebody has gone elsewhere. */
+function again(asked) {
+  const timer = setTimeout(run, 5000);
+  addEventListener("online", run);
+  function run() {
+    clearTimeout(timer);
+    removeEventListener("online", run);
+    if (asked === turn) void show(false, true);
   }
 }
 
@@ -242,19 +267,30 @@ addEventListener("tocsin-marked", () => {
 /** Ends the session, here and in all tabs, and the pushes to this browser with it. */
 export async function signOut() {
   const { unregisterWebPush } = await import("../../client/tocsin.js");
-  // First what needs no network.
+  const waiting = (await store.outbox.all()).length;
+  if (waiting > 0 && !sure(`${counted(waiting, "message")} not sent yet will be lost. Sign out?`)) return;
+  // What needs no network is done in any case.
   await store.removeAll().catch(() => {});
   let elsewhere;
   try {
-    await unregisterWebPush(client).catch((error) => (error.code === "CONNECTION_FAILED" ? Promise.reject(error) : note(explained(error))));
+    if (navigator.onLine === false) throw Object.assign(new Error(), { code: "CONNECTION_FAILED" });
+    await unregisterWebPush(client).catch((error) => (PASSING.includes(error.code) ? Promise.reject(error) : note(explained(error))));
     ({ location: elsewhere } = (await auth("logout", {})) ?? {});
   } catch (error) {
-    throw error.code === "CONNECTION_FAILED" ? new Error(texts.signedOutHere) : error;
+    await endPushesHere().catch(() => {});
+    throw PASSING.includes(error.code) ? new Error(texts.signedOutHere) : error;
   }
   client.close();
   tabs.postMessage("signed out");
   note("Signed out.");
   location.assign(elsewhere ?? base + "/sign-in");
+}
+
+/** Ends the pushes to this browser without asking the server, which hears of it from the push service. */
+async function endPushesHere() {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  await (await registration?.pushManager?.getSubscription())?.unsubscribe();
+  await client.storage?.removeItem("tocsin.webpush");
 }
 
 listenToKeys(go, () => me !== null);

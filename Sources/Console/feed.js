@@ -30,7 +30,7 @@ export async function open({ id, go, topics }) {
   const empty = el("p", { className: "hint" }, "No message yet. ", el("a", { href: `${base}/send${topic ? `?topic=${topic.id}` : ""}` }, "Send the first one."));
   const fresh = el("button", { className: "main", hidden: true, onclick: showFresh });
   const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, "Older messages");
-  const none = el("p", { className: "hint", hidden: true }, "Nothing here passes the filters.");
+  const none = el("p", { className: "hint", role: "status" });
   const said = el("p", { className: "hidden", role: "status" });
   /** What is shown, the newest first, and its articles by id. */
   let entries = [];
@@ -90,12 +90,23 @@ export async function open({ id, go, topics }) {
 
   // Of a topic without a mark nothing counts as unread, as in the list of topics.
   const passes = ({ priority, topicId, number }) => priority >= least && (!read || number > (read.get(topicId) ?? Infinity));
+  const readNumbers = async () => {
+    const { answer: { readState } } = await answered("read numbers", () => client.query("{ readState { topics { topicId number } } }"));
+    return new Map(readState.topics.map((each) => [each.topicId, each.number]));
+  };
   const readAnew = oneAtATime(async () => {
-    const { readState } = await client.query("{ readState { topics { topicId number } } }");
-    if (read) read = new Map(readState.topics.map((each) => [each.topicId, each.number]));
+    const now = await readNumbers();
+    if (read) read = now;
     draw();
   }, (error) => ended.signal.aborted || note(explained(error)));
-  addEventListener("tocsin-read", () => read && readAnew(), { signal: ended.signal });
+  let soon = null;
+  addEventListener("tocsin-read", () => {
+    // Much can change at once.
+    if (read) soon ??= setTimeout(() => {
+      soon = null;
+      if (read) void readAnew();
+    }, 500);
+  }, { signal: ended.signal });
 
   /** Puts on the screen what there is, once a frame; who has the focus keeps it. */
   const draw = () => (drawing ??= requestAnimationFrame(drawNow));
@@ -112,7 +123,9 @@ export async function open({ id, go, topics }) {
     fresh.hidden = waiting.length === 0;
     put(fresh, `${waiting.length} new`);
     empty.hidden = entries.length > 0;
-    none.hidden = entries.length === 0 || entries.some(passes);
+    put(none, entries.length > 0 && !entries.some(passes) ? "Nothing here passes the filters." : null);
+    // What had the focus is not shown any more: the next entry has it.
+    if (list.querySelector("[hidden] :focus")) (list.querySelector("article:not([hidden]) a") ?? unread).focus({ preventScroll: true });
   }
 
   async function more() {
@@ -220,11 +233,14 @@ export async function open({ id, go, topics }) {
   }, [[1, "every priority"], [3, "normal and above"], [4, "high and above"], [5, "urgent"]].map(([value, words]) => el("option", { value }, words)));
   const unread = el("button", {
     "aria-pressed": "false",
-    onclick() {
-      read = read ? null : new Map();
+    async onclick() {
+      try {
+        read = read ? null : await readNumbers();
+      } catch (error) {
+        note(explained(error));
+      }
       unread.setAttribute("aria-pressed", String(read !== null));
-      if (read) void readAnew();
-      else draw();
+      draw();
     },
   }, "Unread only");
   const readAll = el("button", {

@@ -30,8 +30,12 @@ export async function open({ id, me }) {
   /** What became of them before anybody listened, or while nobody did. */
   const refresh = oneAtATime(async () => {
     const { getMessage: now } = await client.query(OUTCOMES, { id });
-    for (const delivery of now?.deliveries.items.filter(Boolean) ?? []) deliveries.set(delivery.id, delivery);
-    if (!ended.signal.aborted) draw();
+    if (ended.signal.aborted || !now) return;
+    for (const delivery of now.deliveries.items.filter(Boolean)) {
+      const known = deliveries.get(delivery.id);
+      if (!known || known.updatedAt <= delivery.updatedAt) deliveries.set(delivery.id, delivery);
+    }
+    draw();
   }, (error) => ended.signal.aborted || note(explained(error)));
   const onState = ({ state }) => state === "live" && void refresh();
   void follow();

@@ -12,7 +12,7 @@ export const texts = {
   },
   loading: "Loading …",
   away: "The server cannot be reached. This comes up as soon as it can.",
-  signedOutHere: "What this browser had kept is removed. The server cannot be reached, so your session goes on there: sign out again when it can.",
+  signedOutHere: "What this browser had kept is removed. The server cannot be reached, so your session goes on there: sign out again when it can. Pushes to this browser have ended.",
   states: {
     connecting: "connecting …",
     live: "● live",

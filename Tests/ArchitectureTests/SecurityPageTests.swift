@@ -39,7 +39,7 @@ struct SecurityPageTests {
                 #expect(!["p8", "p12", "pem", "key"].contains(url.pathExtension), "\(folder)/\(path)")
                 guard let text = try? String(contentsOf: url, encoding: .utf8) else { continue }
                 count += 1
-                guard text.has("PRIVATE KEY-----") else { continue }
+                guard text.contains("PRIVATE KEY-----") else { continue }
                 let key = text.firstMatch(of: /PRIVATE KEY-----\s+[A-Za-z0-9+\/=]{40,}/)
                 #expect(key == nil, "\(folder)/\(path) holds a private key")
             }

@@ -64,6 +64,28 @@ def states(here, path, heading):
     here.same(f"{path.split('?')[0]} loads, fails, waits for a server, and is there each time after", missing, [])
 
 
+def left(here):
+    """A view whose answer is under way, and that somebody has left for another, says nothing any more."""
+    page, held = here.page, []
+
+    def hold(route):
+        if "sessions {" in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    here.go("/devices", "Devices")
+    page.route("**/graphql", hold)
+    # The second press comes before the first view has said that it loads.
+    page.evaluate("""() => ["/account", "/tokens"].forEach((path) => document.querySelector(`#rail a[href$="${path}"]`).click())""")
+    here.at("Tokens")
+    page.evaluate("new Promise((after) => setTimeout(after, 400))")
+    here.same("a view that was left says nothing any more", page.get_by_role("heading", level=1).all_inner_texts(), ["Tokens"])
+    for route in held:
+        route.continue_()
+    page.unroute("**/graphql")
+
+
 def walk(server, browser, checks):
     root, ben = (entered(server, browser, checks, name) for name in ("root", "ben"))
     token = server.administer("token", "create", "--user", "root")
@@ -115,6 +137,7 @@ def walk(server, browser, checks):
     }
     for path, heading in views.items():
         states(root, path, heading)
+    left(root)
     # What browsers say of answers that never came.
     root.same("no page complains", [each for each in root.complaints if "ERR_" not in each and "WebSocket" not in each], [])
 

@@ -34,19 +34,25 @@ package protocol IncidentReading {
     ) throws(StoreError) -> [String]
     /// Before which number in their topic the pushes of these incidents are overtaken.
     func answeredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber]
-    /// Those of these devices that got a push of the incident, or may have one on its way: of a
-    /// message before this number.
+    /// Those of these devices that got a push of the incident, or may have one on its way.
+    ///
+    /// That may be whatever asks for somebody, and quiet changes before this number that another
+    /// node than `node` has in hand.
     func devicesReached(
         byIncident id: String,
         before number: MessageNumber,
-        among devices: [DeviceID]
+        among devices: [DeviceID],
+        node: String
     ) throws(StoreError) -> Set<DeviceID>
-    /// Pushes of these incidents that providers have accepted for these devices, in no order.
+    /// Pushes of these incidents to these devices that providers have accepted or are to get, in no
+    /// order: of messages after this number, and what has changed since a moment.
     ///
     /// What came in a summary is not among them.
-    func acceptedPushes(
+    func livePushes(
         ofIncidents ids: Set<String>,
-        to devices: Set<DeviceID>
+        to devices: Set<DeviceID>,
+        after number: MessageNumber,
+        orSince moment: Timestamp
     ) throws(StoreError) -> [IncidentPush]
 }
 
@@ -79,10 +85,6 @@ package protocol IncidentWriting {
     func add(_ entry: IncidentEntry, to id: String) throws(StoreError)
     /// Ends the waiting deliveries of an incident's loud messages, and notes each.
     func withdrawPushes(ofIncident id: String, now: Timestamp) throws(StoreError)
-    /// Before which number the pushes of these incidents are overtaken.
-    ///
-    /// Their rows are held until the write ends.
-    func heldAnsweredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber]
     /// Makes an accepted delivery due again, and notes it.
     func sendAgain(_ delivery: Delivery, now: Timestamp) throws(StoreError)
     /// Removes incidents that were resolved before a moment, with all that is theirs, the oldest

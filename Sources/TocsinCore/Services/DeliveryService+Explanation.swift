@@ -59,7 +59,8 @@ extension DeliveryService {
         )
         if !isStranger, let id = record["incidentId"].text {
             let number = record["number"].int ?? 0
-            let reached = try reader.devicesReached(byIncident: id, before: number, among: devices.map(\.id))
+            let ids = devices.map(\.id)
+            let reached = try reader.devicesReached(byIncident: id, before: number, among: ids, node: "")
             facts.incident = DeliveryFacts.Incident(
                 answeredNumber: try reader.answeredNumbers(of: [id])[id] ?? 0,
                 hasReached: !reached.isEmpty

@@ -170,7 +170,12 @@ extension FanoutPage {
         var seen = found
         for index in seen.indices {
             guard let subject = seen[index].job.subject else { continue }
-            seen[index].devices = try IncidentPushes.seen(seen[index].devices, of: subject.message, reader)
+            seen[index].devices = try IncidentPushes.seen(
+                seen[index].devices,
+                of: subject.message,
+                node: seen[index].job.fanout.node,
+                reader
+            )
         }
         return seen
     }
@@ -260,8 +265,6 @@ extension FanoutPage {
         var left: [FanoutJob] = []
         /// Entries still awaiting an answer whose rows stand as `sending`.
         var open: [Int] = []
-        /// Whether pushes of incidents are due once more.
-        var isAnyDue = false
     }
 
     private func record(_ shares: [Share], _ batch: SendBatch) async {
@@ -273,7 +276,7 @@ extension FanoutPage {
         tell(.advanced(shares.map(\.job), left: record?.left ?? []))
         guard let record else { return }
         recorder.report(record.written)
-        if record.isAnyDue { context.noteDue(context.time.now()) }
+        await IncidentPushes.repeatNewest(after: record.written, of: batch)
         await recorder.follow(record.open, lease: lease)
     }
 
@@ -289,7 +292,6 @@ extension FanoutPage {
         let until = shares.compactMap(\.job.fanout.leaseUntil).min() ?? lease
         let underWay = settled.open.map { ($0, recorder.underWay($0, lease: lease)) }
         return await context.writing(until: until) { writer throws(StoreError) in
-            let taken = try IncidentPushes.Taken(settled.rows, recorder.batch, writer)
             var record = Record()
             var lost: [Range<Int>] = []
             var others: [Delivery] = []
@@ -315,7 +317,6 @@ extension FanoutPage {
             try OutcomeRecorder.setQuietEnds(of: record.written, writer)
             // Last: it may end rows of this very page, and says so.
             try OutcomeRecorder.endOthers(of: record.written, writer)
-            record.isAnyDue = try taken.repeatNewest(now: now, writer)
             return record
         }
     }

@@ -24,11 +24,17 @@ enum IncidentPushes {
     static func seen(
         _ devices: [Device],
         of message: Record,
+        node: String?,
         _ reader: any StoreReader
     ) throws(StoreError) -> [Device] {
         guard let incident = message["incidentId"].text, !message.isLoud, !devices.isEmpty else { return devices }
         let number = message["number"].int ?? 0
-        let reached = try reader.devicesReached(byIncident: incident, before: number, among: devices.map(\.id))
+        let reached = try reader.devicesReached(
+            byIncident: incident,
+            before: number,
+            among: devices.map(\.id),
+            node: node ?? ""
+        )
         return devices.map { device in
             guard !reached.contains(device.id) else { return device }
             var device = device
@@ -37,73 +43,78 @@ enum IncidentPushes {
         }
     }
 
-    /// What providers have taken of incidents that have changed since they were opened.
+    /// Sends the newest push of an incident once more where an older one may have come after it.
     ///
     /// Two nodes may have pushes of one incident in hand at once. A device shows what its provider
     /// took last, so what was written down later than a newer one was started may be what it shows.
-    struct Taken: Sendable {
-        private struct Place: Hashable {
+    /// It is looked for after the rows are written, so that of two nodes the later one sees both.
+    static func repeatNewest(after rows: [SettledEntry], of batch: SendBatch) async {
+        var reached = Reached(startedAt: batch.startedAt)
+        for row in rows {
+            guard case .payload(let payload)? = batch.messages[row.delivery.messageID],
+                let incident = payload.incidentID
+            else { continue }
+            // What is not sent any more may have been, where no answer came.
+            let delivery = row.delivery
+            let isLost = delivery.status == .ended && delivery.reason == .incidentAnswered && delivery.attempts > 0
+            if delivery.status == .accepted || isLost {
+                reached.add(payload.number, .init(incident: incident, device: delivery.deviceID))
+            }
+        }
+        guard !reached.numbers.isEmpty else { return }
+        let (context, found) = (batch.context, reached)
+        let until = context.time.now().adding(seconds: context.settings.leaseSeconds)
+        let hidden = await context.reading(until: until) { reader throws(StoreError) in try found.hidden(reader) }
+        guard let hidden, !hidden.isEmpty else { return }
+        let now = context.time.now()
+        _ = await context.writing(until: until) { writer throws(StoreError) in
+            for delivery in hidden { try writer.sendAgain(delivery, now: now) }
+        }
+        context.noteDue(now)
+    }
+
+    /// What devices may have got of incidents, by the numbers of its messages.
+    private struct Reached: Sendable {
+        struct Place: Hashable {
             var incident: String
             var device: DeviceID
         }
 
-        private var numbers: [Place: [MessageNumber]] = [:]
-        private let startedAt: Timestamp
+        private(set) var numbers: [Place: [MessageNumber]] = [:]
+        let startedAt: Timestamp
 
-        /// Runs inside a write, before the rows are written.
-        ///
-        /// Their incidents are held until it ends, so that of two writes one sees the other's rows.
-        init(_ rows: [SettledEntry], _ batch: SendBatch, _ writer: any StoreWriter) throws(StoreError) {
-            startedAt = batch.startedAt
-            let lease = batch.context.settings.leaseSeconds
-            for row in rows {
-                guard case .payload(let payload)? = batch.messages[row.delivery.messageID],
-                    let incident = payload.incidentID, Self.mayHaveReached(row.delivery, payload, lease)
-                else { continue }
-                numbers[Place(incident: incident, device: row.delivery.deviceID), default: []].append(payload.number)
-            }
-            guard !numbers.isEmpty else { return }
-            // Most are the first of their incident, which nothing has followed.
-            let answered = try writer.heldAnsweredNumbers(of: Set(numbers.keys.map(\.incident)))
-            numbers = numbers.filter { answered[$0.key.incident, default: 0] > 0 }
-        }
+        init(startedAt: Timestamp) { self.startedAt = startedAt }
 
-        /// Whether a device may have got it.
-        ///
-        /// What is not sent any more may have been: without an answer, or by a node that was killed
-        /// before it wrote that down. After a lease others have it.
-        private static func mayHaveReached(_ delivery: Delivery, _ payload: PushPayload, _ lease: Double) -> Bool {
-            if delivery.status == .accepted { return true }
-            return delivery.status == .ended && delivery.reason == .incidentAnswered
-                && (delivery.attempts > 0 || delivery.updatedAt >= payload.committedAt.adding(seconds: lease))
-        }
+        mutating func add(_ number: MessageNumber, _ place: Place) { numbers[place, default: []].append(number) }
 
-        /// Sends the newest push once more where an older one may have come after it.
-        ///
-        /// Runs inside the write, after the rows are written; answers whether there is any.
-        func repeatNewest(now: Timestamp, _ writer: any StoreWriter) throws(StoreError) -> Bool {
-            guard !numbers.isEmpty else { return false }
-            let accepted = try writer.acceptedPushes(
-                ofIncidents: Set(numbers.keys.map(\.incident)),
-                to: Set(numbers.keys.map(\.device))
+        /// Newest pushes that an older one may have hidden.
+        func hidden(_ reader: any StoreReader) throws(StoreError) -> [Delivery] {
+            // Nobody has answered most of them, and nothing rang again.
+            let answered = try reader.answeredNumbers(of: Set(numbers.keys.map(\.incident))).filter { $0.value > 0 }
+            let places = numbers.filter { answered[$0.key.incident] != nil }
+            guard let first = places.values.joined().min() else { return [] }
+            let pushes = try reader.livePushes(
+                ofIncidents: Set(places.keys.map(\.incident)),
+                to: Set(places.keys.map(\.device)),
+                after: first,
+                orSince: startedAt
             )
-            let places = Dictionary(grouping: accepted) {
-                Place(incident: $0.incident, device: $0.delivery.deviceID)
-            }
-            var isAny = false
-            for (place, ours) in numbers {
-                let pushes = places[place, default: []]
-                guard let newest = pushes.max(by: { $0.number < $1.number }) else { continue }
+            let known = Dictionary(grouping: pushes) { Place(incident: $0.incident, device: $0.delivery.deviceID) }
+            return places.compactMap { place, ours in
+                let others = known[place, default: []]
+                // One that is still to be sent comes last by itself.
+                guard let newest = others.max(by: { $0.number < $1.number }), newest.delivery.status == .accepted
+                else { return nil }
                 let isOvertaken = ours.contains { $0 < newest.number }
                 // Once: clocks of nodes differ.
                 let mayBeHidden =
                     ours.contains(newest.number) && newest.delivery.redrivenAt == nil
-                    && pushes.contains { $0.number < newest.number && $0.delivery.updatedAt >= startedAt }
-                guard isOvertaken || mayBeHidden else { continue }
-                try writer.sendAgain(newest.delivery, now: now)
-                isAny = true
+                    && others.contains {
+                        $0.number < newest.number && $0.delivery.status == .accepted
+                            && $0.delivery.updatedAt >= startedAt
+                    }
+                return isOvertaken || mayBeHidden ? newest.delivery : nil
             }
-            return isAny
         }
     }
 

@@ -184,9 +184,8 @@ struct OutcomeRecorder: Sendable {
     ///
     /// Answers which of the renewals are ours, or nil if nothing could be written.
     private func record(_ rows: [SettledEntry], _ renewals: [Delivery], held lease: Timestamp) async -> [Bool]? {
-        let (settings, environment, now) = (context.settings, context.environment, context.time.now())
+        let (settings, environment) = (context.settings, context.environment)
         let written = await context.writing(until: lease) { writer throws(StoreError) in
-            let taken = try IncidentPushes.Taken(rows, batch, writer)
             var ours: [SettledEntry] = []
             for row in rows {
                 if row.changesDevices, try !Self.isHeld(row, lease, writer) { continue }
@@ -197,15 +196,14 @@ struct OutcomeRecorder: Sendable {
             }
             try Self.setQuietEnds(of: ours, writer)
             try Self.endOthers(of: ours, writer)
-            let isAnyDue = try taken.repeatNewest(now: now, writer)
             var areRenewed: [Bool] = []
             for renewal in renewals { areRenewed.append(try writer.record(renewal, heldUntil: lease)) }
-            return (ours, isAnyDue, areRenewed)
+            return (ours, areRenewed)
         }
         guard let written else { return nil }
         report(written.0)
-        if written.1 { context.noteDue(now) }
-        return written.2
+        await IncidentPushes.repeatNewest(after: written.0, of: batch)
+        return written.1
     }
 
     /// Whether the row still stands under the lease.

@@ -58,21 +58,21 @@ private enum SQL {
                 OR x.status IN ('waiting', 'sending') AND x.attempts > 0 OR x.status = 'sending')
         """
     }
-    static func accepted(_ incidents: BoundList, _ devices: BoundList) -> String {
+    static func live(_ incidents: BoundList, _ devices: BoundList) -> String {
         """
         SELECT \(Delivery.columns), m.incident_id, m.number FROM messages AS m JOIN deliveries AS x ON x.message_id = m.id
         WHERE m.incident_id IN (\(incidents.placeholders)) AND x.device_id IN (\(devices.placeholders))
-            AND x.status = 'accepted' AND coalesce(x.reason, '') <> '\(DeliveryReason.inSummary.rawValue)'
+            AND x.status IN ('waiting', 'sending', 'accepted') AND (m.number > $1 OR x.updated_at >= $2)
+            AND coalesce(x.reason, '') <> '\(DeliveryReason.inSummary.rawValue)'
         """
     }
     static let again = """
-        UPDATE deliveries SET status = 'waiting', reason = NULL, attempts = 0, next_attempt_at = $3, updated_at = $3,
-            redriven_at = $3
+        UPDATE deliveries SET status = 'waiting', reason = NULL, next_attempt_at = $3, updated_at = $3, redriven_at = $3
         WHERE message_id = $1 AND device_id = $2 AND status = 'accepted'
         """
     static let underWay = """
         SELECT 1 FROM messages AS m JOIN fanouts AS f ON f.message_id = m.id
-        WHERE m.incident_id = $1 AND m.number < $2 LIMIT 1
+        WHERE m.incident_id = $1 AND (m.incident_change IN (\(loud)) OR m.number < $2 AND f.node <> $3) LIMIT 1
         """
     static let nextNumber = "UPDATE topics SET last_incident = last_incident + 1 WHERE id = $1 RETURNING last_incident"
     static let save = """
@@ -186,21 +186,12 @@ extension SQLReading {
     }
 
     func answeredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber] {
-        try answeredNumbers(of: incidents, ending: "")
-    }
-
-    fileprivate func answeredNumbers(
-        of incidents: Set<String>,
-        ending: String
-    ) throws(StoreError) -> [String: MessageNumber] {
         var found: [String: MessageNumber] = [:]
         for chunk in incidents.sorted().chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk)
-            for (id, number) in try connection.all(
-                SQL.answered(list) + ending,
-                list.bindings,
-                { ($0.text(0), $0.int(1)) }
-            ) { found[id] = number }
+            for (id, number) in try connection.all(SQL.answered(list), list.bindings, { ($0.text(0), $0.int(1)) }) {
+                found[id] = number
+            }
         }
         return found
     }
@@ -208,10 +199,12 @@ extension SQLReading {
     func devicesReached(
         byIncident id: String,
         before number: MessageNumber,
-        among devices: [DeviceID]
+        among devices: [DeviceID],
+        node: String
     ) throws(StoreError) -> Set<DeviceID> {
         // What is under way may have reached any of them.
-        if try connection.first(SQL.underWay, [.text(id), .int(number)], { $0.int(0) }) != nil { return Set(devices) }
+        let bindings: [SQLValue] = [.text(id), .int(number), .text(node)]
+        if try connection.first(SQL.underWay, bindings, { $0.int(0) }) != nil { return Set(devices) }
         var found: Set<DeviceID> = []
         for chunk in devices.map(\.text).chunks(of: BoundList.maximumCount) {
             let list = BoundList(chunk, firstParameter: 2)
@@ -226,18 +219,20 @@ extension SQLReading {
 }
 
 extension SQLReading {
-    func acceptedPushes(
+    func livePushes(
         ofIncidents ids: Set<String>,
-        to devices: Set<DeviceID>
+        to devices: Set<DeviceID>,
+        after number: MessageNumber,
+        orSince moment: Timestamp
     ) throws(StoreError) -> [IncidentPush] {
         var found: [IncidentPush] = []
         for ids in ids.sorted().chunks(of: BoundList.maximumCount) {
             for devices in devices.map(\.text).sorted().chunks(of: BoundList.maximumCount) {
-                let incidents = BoundList(ids)
-                let list = BoundList(devices, firstParameter: incidents.bindings.count + 1)
+                let incidents = BoundList(ids, firstParameter: 3)
+                let list = BoundList(devices, firstParameter: 3 + incidents.bindings.count)
                 found += try connection.all(
-                    SQL.accepted(incidents, list),
-                    incidents.bindings + list.bindings
+                    SQL.live(incidents, list),
+                    [.int(number), SQLValue(moment)] + incidents.bindings + list.bindings
                 ) { row in
                     Delivery(row).map { IncidentPush(incident: row.text(12), number: row.int(13), delivery: $0) }
                 }.compactMap { $0 }
@@ -248,16 +243,11 @@ extension SQLReading {
 }
 
 extension SQLWriter {
-    func heldAnsweredNumbers(of incidents: Set<String>) throws(StoreError) -> [String: MessageNumber] {
-        // In one order, so that nobody waits for each other.
-        try answeredNumbers(of: incidents, ending: " ORDER BY id" + lock("incidents"))
-    }
-
     func sendAgain(_ delivery: Delivery, now: Timestamp) throws(StoreError) {
         let key: [SQLValue] = [.text(delivery.messageID.text), .text(delivery.deviceID.text)]
         guard try connection.run(SQL.again, key + [SQLValue(now)]) > 0 else { return }
         var due = delivery
-        (due.status, due.reason, due.attempts) = (.waiting, nil, 0)
+        (due.status, due.reason) = (.waiting, nil)
         (due.nextAttemptAt, due.updatedAt, due.redrivenAt) = (now, now, now)
         note(.deliveryChanged(due))
     }
