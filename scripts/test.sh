@@ -32,7 +32,7 @@ step "Building"
 lean=()
 if [ -n "${CI:-}" ]; then
     lean=(-Xswiftc -gnone -Xcc -g0 --disable-index-store)
-    # Half of the time of tests is code of a few modules, not optimised.
+    # Each process of a test reads the schema at its start, which takes long where it is not optimised.
     export TOCSIN_QUICK_TESTS=1
 fi
 swift build --build-tests "${lean[@]}" || give_up "The build failed; the lines above say why."

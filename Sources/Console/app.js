@@ -95,7 +95,7 @@ async function show(fromTop = false, isAgain = false) {
   } catch (error) {
     if (asked !== turn) return;
     const passes = PASSING.includes(error.code);
-    if (!passes || !isAgain) fail(passes ? Object.assign(new Error(texts.away), { code: "AWAY" }) : error);
+    if (!passes || !isAgain) fail(passes ? new Error(texts.away) : error);
     if (passes) again(asked);
   } finally {
     clearTimeout(wait);

@@ -106,6 +106,35 @@ def told(server, error):
     raise SystemExit(1)
 
 
+def add_person(server, name, *more):
+    """Somebody who signs in with PASSWORD."""
+    command = [server.binary, "user", "add", name, *more, "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
+    subprocess.run(command, input=PASSWORD, text=True, check=True, capture_output=True, timeout=60)
+
+
+def in_chromium(walk, *others):
+    """Runs `walk(server, browser, checks)` at a server with the administrator root, and others. Arguments: BINARY [CHROMIUM]."""
+    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
+    checks = Checks()
+    # A debug build hashes passwords slowly, and last of all where the machine is busy.
+    os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
+    server = Server(sys.argv[1])
+    try:
+        add_person(server, "root", "--admin")
+        for name in others:
+            add_person(server, name)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+            try:
+                walk(server, browser, checks)
+            except Exception as error:  # pylint: disable=broad-except
+                told(server, error)
+            browser.close()
+    finally:
+        server.stop()
+    checks.end()
+
+
 def weight(server, addresses):
     """How many bytes these files take on their way to a browser."""
     headers = {"Accept": "text/html", "Accept-Encoding": "gzip"}
@@ -571,9 +600,7 @@ def main():
     server = Server(binary)
     try:
         for name in ("root", "ben"):
-            more = ["--admin"] if name == "root" else []
-            command = [binary, "user", "add", name, *more, "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
-            subprocess.run(command, input=PASSWORD, text=True, check=True, capture_output=True, timeout=60)
+            add_person(server, name, *(["--admin"] if name == "root" else []))
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             # What a service worker asks for does not pass the walk's own answers; offline.py is for it.

@@ -2,14 +2,9 @@
 is shown as text, breaks no layout and turns nothing around. Use: injections.py BINARY [CHROMIUM]"""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 
-from console import HOSTILE, PASSWORD, Walk, told
-from playwright.sync_api import expect, sync_playwright
-from tocsin import Checks, Server
+from console import HOSTILE, Walk, in_chromium
+from playwright.sync_api import expect
 
 TEXTS = [
     HOSTILE,
@@ -141,24 +136,7 @@ def walk(server, context, checks):
 
 
 def main():
-    binary = sys.argv[1]
-    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
-    checks = Checks()
-    os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
-    server = Server(binary)
-    try:
-        command = [binary, "user", "add", "root", "--admin", "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
-        subprocess.run(command, input=PASSWORD, text=True, check=True, capture_output=True, timeout=60)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            try:
-                walk(server, browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block"), checks)
-            except Exception as error:  # pylint: disable=broad-except
-                told(server, error)
-            browser.close()
-    finally:
-        server.stop()
-    checks.end()
+    in_chromium(lambda server, browser, checks: walk(server, browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block"), checks))
 
 
 if __name__ == "__main__":

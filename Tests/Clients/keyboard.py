@@ -3,14 +3,11 @@ Use: keyboard.py BINARY [CHROMIUM] [PICTURES]"""
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 from axe_playwright_python.sync_playwright import Axe
-from console import FILES, PASSWORD, TAGS, Walk, told
-from playwright.sync_api import expect, sync_playwright
-from tocsin import Checks, Server
+from console import FILES, PASSWORD, TAGS, Walk, in_chromium
+from playwright.sync_api import expect
 
 FOCUSED = "document.activeElement.textContent"
 
@@ -117,25 +114,8 @@ def walk(server, context, checks, pictures):
 
 
 def main():
-    binary = sys.argv[1]
-    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
     pictures = sys.argv[3] if len(sys.argv) > 3 else None
-    checks = Checks()
-    os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
-    server = Server(binary)
-    try:
-        command = [binary, "user", "add", "root", "--admin", "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
-        subprocess.run(command, input=PASSWORD, text=True, check=True, capture_output=True, timeout=60)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            try:
-                walk(server, browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block"), checks, pictures)
-            except Exception as error:  # pylint: disable=broad-except
-                told(server, error)
-            browser.close()
-    finally:
-        server.stop()
-    checks.end()
+    in_chromium(lambda server, browser, checks: walk(server, browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block"), checks, pictures))
 
 
 if __name__ == "__main__":

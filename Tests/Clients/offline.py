@@ -4,7 +4,6 @@ how it ends. Use: offline.py BINARY [CHROMIUM] [KILLS]"""
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -12,10 +11,9 @@ import time
 import urllib.error
 import uuid
 
-from console import FILES, PASSWORD, Walk, told
+from console import FILES, Walk, in_chromium
 from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import expect, sync_playwright
-from tocsin import Checks, Server
+from playwright.sync_api import expect
 
 CREATE = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }"
 LIST = """query($id: ID!, $n: String) { page: getMessageByTopicIdAndCreatedAt(topicId: $id, sortDirection: DESC, limit: 200, nextToken: $n) {
@@ -233,25 +231,8 @@ def updated(server, here):
 
 
 def main():
-    binary = sys.argv[1]
-    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
     kills = int(sys.argv[3]) if len(sys.argv) > 3 else 6
-    checks = Checks()
-    os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
-    server = Server(binary)
-    try:
-        command = [binary, "user", "add", "root", "--admin", "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
-        subprocess.run(command, input=PASSWORD, text=True, check=True, capture_output=True, timeout=60)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            try:
-                walk(server, browser.new_context(viewport={"width": 1280, "height": 800}), checks, kills)
-            except Exception as error:  # pylint: disable=broad-except
-                told(server, error)
-            browser.close()
-    finally:
-        server.stop()
-    checks.end()
+    in_chromium(lambda server, browser, checks: walk(server, browser.new_context(viewport={"width": 1280, "height": 800}), checks, kills))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,11 @@
 """Shows each view of the console in its five states: empty, loading, with an error, without a server, and without the right to
 see it. Use: states.py BINARY [CHROMIUM]"""
 
-import os
-import shutil
 import subprocess
-import sys
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from console import PASSWORD, Walk, told
-from tocsin import Checks, Server
+from console import PASSWORD, Walk, in_chromium
 
 AWAY = "The server cannot be reached. This comes up as soon as it can."
 BROKEN = {"errors": [{"message": "Something broke here.", "extensions": {"code": "INTERNAL_SERVER_ERROR"}}]}
@@ -142,27 +138,5 @@ def walk(server, browser, checks):
     root.same("no page complains", [each for each in root.complaints if "ERR_" not in each and "WebSocket" not in each], [])
 
 
-def main():
-    binary = sys.argv[1]
-    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
-    checks = Checks()
-    os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
-    server = Server(binary)
-    try:
-        for name, more in (("root", ["--admin"]), ("ben", [])):
-            command = [binary, "user", "add", name, *more, "--password-stdin", "--data-dir", os.path.join(server.folder, "data")]
-            subprocess.run(command, input=PASSWORD, text=True, check=True, capture_output=True, timeout=60)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            try:
-                walk(server, browser, checks)
-            except Exception as error:  # pylint: disable=broad-except
-                told(server, error)
-            browser.close()
-    finally:
-        server.stop()
-    checks.end()
-
-
 if __name__ == "__main__":
-    main()
+    in_chromium(walk, "ben")

@@ -216,9 +216,7 @@ extension SQLReading {
         }
         return found
     }
-}
 
-extension SQLReading {
     func livePushes(
         ofIncidents ids: Set<String>,
         to devices: Set<DeviceID>,
