@@ -31,7 +31,8 @@ step "Building"
 # What only debuggers and editors read is left out where nobody debugs and edits.
 lean=()
 if [ -n "${CI:-}" ]; then
-    lean=(-Xswiftc -gnone -Xcc -g0 --disable-index-store)
+    # The index itself stays: SwiftPM looks for tests in it.
+    lean=(-Xswiftc -gnone -Xcc -g0 -Xswiftc -index-ignore-system-modules -Xswiftc -index-ignore-clang-modules)
     # Each process of a test reads the schema at its start, which takes long where it is not optimised.
     export TOCSIN_QUICK_TESTS=1
 fi
