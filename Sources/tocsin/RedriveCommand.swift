@@ -56,7 +56,7 @@ struct RedriveCommand: AsyncParsableCommand {
             guard error.code == .unauthorized else { throw error }
             throw CommandFailure(
                 "There is no message \(message) whose pushes this token may send again. Take the id that `tocsin publish` "
-                    + "printed, and a full token of the topic's owner."
+                    + "printed, and a full token of somebody who may read the topic."
             )
         }
     }

@@ -153,6 +153,43 @@ struct PushAccessTests {
         }
     }
 
+    @Test("people of a provider's group get the pushes shared with it: once they register, or when they come again")
+    func claimedGroups() async throws {
+        let owned = AccessScene.Declaration(rules: "{ allow: groups, groups: [\"admins\"], operations: [read] }")
+        try await AccessScene.run(topic: owned, message: owned) { scene in
+            func share(_ group: String) async throws {
+                let grant = "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }"
+                let input: JSONObject = [
+                    "topicId": .string(scene.topicID), "group": .string("oidc:" + group), "roles": ["READER"],
+                    "push": true,
+                ]
+                _ = try await scene.ada.query(grant, variables: ["i": .object(input)])
+            }
+            try await share("ops")
+            let bob = try scene.installation.makeClient(token: try await scene.token(of: "bob", groups: ["ops"]))
+            try await PushScene.register(AccessScene.phoneOfBob, bob, name: "bob's")
+            try await scene.until(try await scene.publish("registered"), Self.both)
+            // Carol is known before anything is shared with her group.
+            let carol = try scene.installation.makeClient(token: try await scene.token(of: "carol", groups: ["dev"]))
+            try await PushScene.register(PushScene.phone("ca"), carol, name: "carol's")
+            try await scene.until(try await scene.publish("not yet"), Self.both)
+            try await share("dev")
+            let three = Self.both.merging(["carol's": "ACCEPTED"]) { $1 }
+            try await eventually("carol, who has come again, is a member") {
+                try await carol.query("{ memberships { push } }")["memberships"] == [["push": true]]
+            }
+            try await scene.until(try await scene.publish("to three"), three)
+            // Who has left is not joined again by the same grant.
+            let leave = "mutation($id: ID!) { unsubscribeFromTopic(topicId: $id) { push } }"
+            _ = try await bob.query(leave, variables: ["id": .string(scene.topicID)])
+            try await PushScene.register(AccessScene.phoneOfBob, bob, name: "bob's")
+            try await scene.until(
+                try await scene.publish("without bob"),
+                ["ada's": "ACCEPTED", "carol's": "ACCEPTED"]
+            )
+        }
+    }
+
     @Test("a direct push to a disabled user ends, whoever may push")
     func direct() async throws {
         try await AccessScene.run(topic: AccessScene.forAll, message: AccessScene.forAll) { scene in

@@ -197,9 +197,9 @@ package final class Services: Sendable {
             requiresSignIn: environment.pushesRequireSignIn,
             claimedGroups: environment.claimedGroups
         )
-        devices = DeviceService(environment: environment, notedClaims: rights.notedClaims)
-        memberships = MembershipService(environment: environment, rights: rights)
         sharing = SharingService(environment: environment, rights: rights)
+        devices = DeviceService(environment: environment, sharing: sharing)
+        memberships = MembershipService(environment: environment, rights: rights)
         deliveries = DeliveryService(
             environment: environment,
             messages: schema.messages,

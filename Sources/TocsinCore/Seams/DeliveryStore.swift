@@ -69,9 +69,14 @@ package protocol DeliveryWriting {
         reason: DeliveryReason,
         now: Timestamp
     ) throws(StoreError)
-    /// Makes deliveries of a message to devices in this state due again, with no attempts counted
-    /// and a new life time; answers how many.
-    func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int
+    /// Makes deliveries of a message in this state due again, with no attempts counted and a new
+    /// life time: those to these devices, to every device for nil; answers how many.
+    func redrive(
+        _ message: MessageID,
+        status: DeliveryStatus,
+        to devices: [DeviceID]?,
+        now: Timestamp
+    ) throws(StoreError) -> Int
     /// At start on one machine: drops every lease, also on fan-outs and on events for webhooks, for
     /// no holder can be alive.
     func dropLeases() throws(StoreError)

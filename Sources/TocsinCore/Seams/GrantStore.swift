@@ -11,6 +11,9 @@ package protocol GrantReading {
     /// The grants of a subject behind a topic that are in force or will be, by topic; nil: from the
     /// first on.
     func grants(of subject: GrantSubject, after topic: TopicID?, limit: Int) throws(StoreError) -> [TopicGrant]
+    /// The grants to these subjects that are in force and make their people members, of topics that
+    /// the user is no member of and has not left since; by topic, at most so many.
+    func pushGrants(to subjects: [GrantSubject], joining user: UserID, limit: Int) throws(StoreError) -> [TopicGrant]
     /// What these subjects were granted, with the owners of the topics, but for what has ended; of
     /// topics of one owner at most so many.
     func grantedTopics(of subjects: [GrantSubject], limit: Int, perOwner: Int) throws(StoreError) -> [GrantChange]

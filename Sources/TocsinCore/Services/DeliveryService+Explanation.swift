@@ -21,7 +21,8 @@ extension DeliveryService {
         return facts.explanation()
     }
 
-    private func readable(by caller: Identity) -> Predicate? {
+    /// The messages that the caller may read; nil: none.
+    func readable(by caller: Identity) -> Predicate? {
         guard case .allow(let visible) = AccessPolicy.decision(.read, on: messages, for: caller) else { return nil }
         return visible
     }

@@ -77,31 +77,47 @@ package struct DeliveryService: Sendable {
         }
     }
 
-    /// Makes a message's deliveries in this state due again; for whoever may
-    /// create messages in its topic.
+    /// Makes a message's deliveries in this state due again: all for whoever may create messages in
+    /// its topic as its owner, those to their own devices for whoever else may read it.
+    ///
+    /// Answers with the counts that the caller may see.
     package func redrive(
         _ message: MessageID,
         status: DeliveryStatus,
         caller: Identity
     ) async throws(ServiceError) -> DeliverySummary {
-        guard AccessPolicy.mayManageOwnThings(caller, writing: true),
-            case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller, granting: .owner)
-        else { throw .unauthorized }
+        guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
         guard status == .failed || status == .skipped else {
             throw .badInput("Only FAILED and SKIPPED deliveries can be sent again.")
         }
+        let creating = AccessPolicy.decision(.create, on: messages, for: caller, granting: .owner)
+        let all: Predicate? = if case .allow(let permitted) = creating { permitted } else { nil }
+        let readable = readable(by: caller)
         let (messages, time) = (messages, environment.time)
         return try await environment.store.writing { writer throws(StoreError) in
-            guard try !writer.records(messages, ids: [message.text], where: permitted).isEmpty else {
-                return .failure(.unauthorized)
+            func isAmong(_ permitted: Predicate?) throws(StoreError) -> Bool {
+                guard let permitted else { return false }
+                return try !writer.records(messages, ids: [message.text], where: permitted).isEmpty
             }
-            let count = try writer.redrive(message, status: status, now: time.now())
+            if try isAmong(all) {
+                let count = try writer.redrive(message, status: status, to: nil, now: time.now())
+                if count > 0 { writer.note(.outboxFilled) }
+                if (1...Self.toldRedrives).contains(count) {
+                    let waiting = try writer.deliveries(of: message, status: .waiting, after: nil, limit: count)
+                    for delivery in waiting { writer.note(.deliveryChanged(delivery)) }
+                }
+                return .success(try writer.deliverySummaries(of: [message])[message] ?? DeliverySummary())
+            }
+            guard try isAmong(readable) else { return .failure(.unauthorized) }
+            let own = try writer.devices(of: caller.userID).map(\.id)
+            let count = try writer.redrive(message, status: status, to: own, now: time.now())
             if count > 0 { writer.note(.outboxFilled) }
-            if (1...Self.toldRedrives).contains(count) {
-                let waiting = try writer.deliveries(of: message, status: .waiting, after: nil, limit: count)
-                for delivery in waiting { writer.note(.deliveryChanged(delivery)) }
+            var summary = DeliverySummary()
+            for delivery in try writer.deliveries(of: message, to: own + [.missing(of: caller.userID)]) {
+                summary.counts[delivery.status, default: 0] += 1
+                if count > 0, delivery.status == .waiting { writer.note(.deliveryChanged(delivery)) }
             }
-            return .success(try writer.deliverySummaries(of: [message])[message] ?? DeliverySummary())
+            return .success(summary)
         }
     }
 

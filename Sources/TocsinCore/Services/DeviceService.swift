@@ -4,11 +4,14 @@ package struct DeviceService: Sendable {
     private let checks: InputChecks
     /// The claims that are noted of who registers, to judge their pushes by.
     private let notedClaims: Set<String>
+    /// Shares topics with groups that tokens name; nil: nobody joins them by registering.
+    private let sharing: SharingService?
 
-    /// A service that notes these claims of people who register a device.
-    package init(environment: ServiceEnvironment, notedClaims: Set<String> = []) {
+    /// A service that notes of people who register a device what their pushes are judged by.
+    package init(environment: ServiceEnvironment, sharing: SharingService? = nil) {
         self.environment = environment
-        self.notedClaims = notedClaims
+        self.sharing = sharing
+        notedClaims = sharing?.rights.notedClaims ?? []
         checks = InputChecks(limits: environment.limits)
     }
 
@@ -123,6 +126,11 @@ package struct DeviceService: Sendable {
         }
         guard let written else { throw refusalOfReuse(by: caller) }
         if let event = written.event { environment.metrics.note(event) }
+        // From now on something is known of people of a sign-in provider. Where it fails they join when
+        // they are next seen.
+        if let sharing, let facts = UserFacts(of: caller, naming: notedClaims, at: environment.time.now()) {
+            try? await sharing.welcome(facts)
+        }
         return (written.device, written.all)
     }
 

@@ -21,6 +21,7 @@ package final class UserFactsKeeper: Sendable {
     private let store: any Store
     private let time: any TimeSource
     private let claims: Set<String>
+    private let sharing: SharingService
     private let noted = Mutex<[UserID: Noted]>([:])
     /// When local users were noted as seen.
     private let seen = Mutex<[UserID: Timestamp]>([:])
@@ -36,9 +37,12 @@ package final class UserFactsKeeper: Sendable {
     private static let maximumPeople = 10_000
     private static let maximumWaiting = 1000
 
-    /// Keeps facts with the claims that `rights` needs; nothing is written before `run`.
-    package init(store: any Store, time: any TimeSource, rights: PushRights) {
-        (self.store, self.time, claims) = (store, time, rights.notedClaims)
+    /// Keeps facts with the claims that pushes are judged by; nothing is written before `run`.
+    ///
+    /// Whom `sharing` shares topics with by a group that their token names becomes a member of them.
+    package init(store: any Store, time: any TimeSource, sharing: SharingService) {
+        (self.store, self.time, self.sharing) = (store, time, sharing)
+        claims = sharing.rights.notedClaims
         (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(Self.maximumWaiting))
     }
 
@@ -50,15 +54,25 @@ package final class UserFactsKeeper: Sendable {
         guard case .enqueued = inbox.yield(.facts(facts)) else { return forget(facts.userID) }
     }
 
+    /// Hears of changed grants: people of a group that has got one are noted again when they come.
+    package func observe(_ event: DomainEvent) {
+        guard case .grantsChanged(let change) = event, case .group(let name) = change.subject else { return }
+        let groups = sharing.rights.claimedGroups
+        noted.withLock { noted in
+            noted = noted.filter { !groups.subjects(in: $0.value.facts.claims).contains(name) }
+        }
+    }
+
     /// Writes what is noted, until it is cancelled.
     package func run() async {
         for await news in queue {
-            do throws(StoreError) {
-                try await store.write { writer throws(StoreError) in
-                    switch news {
-                    case .facts(let facts): _ = try writer.renew(facts)
-                    case .seen(let user, let moment): try writer.noteSeen(user, at: moment)
-                    }
+            do {
+                switch news {
+                case .facts(let facts):
+                    let isKnown = try await store.write { writer throws(StoreError) in try writer.renew(facts) }
+                    if isKnown { try await sharing.welcome(facts) }
+                case .seen(let user, let moment):
+                    try await store.write { writer throws(StoreError) in try writer.noteSeen(user, at: moment) }
                 }
             } catch {
                 // The next request of this person notes it again.

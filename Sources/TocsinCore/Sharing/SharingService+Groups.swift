@@ -100,6 +100,33 @@ extension SharingService {
     }
 }
 
+// The groups that a sign-in provider's tokens name have no list of members here.
+extension SharingService {
+    /// Makes somebody of whom a token has just said these facts a member of the topics that push to
+    /// the groups it names.
+    package func welcome(_ facts: UserFacts) async throws(ServiceError) {
+        let groups = rights.claimedGroups.subjects(in: facts.claims).prefix(GrantSubject.maximumGroups)
+        let subjects = groups.map(GrantSubject.group)
+        guard topics.sharing != nil, !subjects.isEmpty else { return }
+        let (user, limit) = (facts.userID, Self.grantsAtOnce)
+        let found = try await environment.store.reading(for: .server) { reader throws(StoreError) in
+            try reader.pushGrants(to: subjects, joining: user, limit: limit)
+        }
+        guard !found.isEmpty else { return }
+        let service = self
+        try await environment.store.writing { writer throws(StoreError) in
+            let ids = Set(found.map(\.topicID.text)).sorted()
+            let held = Set(
+                try writer.records(service.topics, ids: ids, where: .always).filter { !$0.isDeleted }.map(\.id)
+            )
+            // What was taken back before the topic was held is granted no more.
+            for grant in try writer.unlocked.pushGrants(to: subjects, joining: user, limit: limit)
+            where held.contains(grant.topicID.text) { try service.join(user, grant, writer) }
+            return .success(())
+        }
+    }
+}
+
 // What the audit says of grants.
 extension SharingService {
     func audit(_ action: String, _ grant: TopicGrant, by actor: AuditActor) -> AuditEvent {

@@ -25,12 +25,16 @@ struct AccessPart: Sendable {
         let userFacts = UserFactsKeeper(
             store: store.store,
             time: time,
-            rights: PushRights(
-                topics: schema.topics,
-                messages: schema.messages,
-                claimedGroups: store.environment.claimedGroups
+            sharing: SharingService(
+                environment: store.environment,
+                rights: PushRights(
+                    topics: schema.topics,
+                    messages: schema.messages,
+                    claimedGroups: store.environment.claimedGroups
+                )
             )
         )
+        store.hub.add(hearing: .grantsChanged) { events in events.forEach(userFacts.observe) }
         let authenticator = TokenAuthenticator(
             local: LocalTokens(process.serverKey),
             external: try keySource.externalTokens(process.settings.signIn)

@@ -80,6 +80,7 @@ private enum SQL {
             updated_at = $3, redriven_at = $3
         WHERE message_id = $1 AND status = $2 AND platform <> 'none'
         """
+    static let redriveOne = redrive + " AND device_id = $4"
     static let revive = """
         UPDATE devices SET active = 1, disabled_reason = NULL WHERE id = $1 AND active = 0 AND disabled_reason = $2
         """
@@ -269,8 +270,17 @@ extension SQLWriter {
         try connection.run(SQL.dropLeases)
     }
 
-    func redrive(_ message: MessageID, status: DeliveryStatus, now: Timestamp) throws(StoreError) -> Int {
-        try connection.run(SQL.redrive, [.text(message.text), .text(status.rawValue), SQLValue(now)])
+    func redrive(
+        _ message: MessageID,
+        status: DeliveryStatus,
+        to devices: [DeviceID]?,
+        now: Timestamp
+    ) throws(StoreError) -> Int {
+        let bindings: [SQLValue] = [.text(message.text), .text(status.rawValue), SQLValue(now)]
+        guard let devices else { return try connection.run(SQL.redrive, bindings) }
+        var count = 0
+        for device in devices { count += try connection.run(SQL.redriveOne, bindings + [.text(device.text)]) }
+        return count
     }
 }
 

@@ -13,6 +13,17 @@ private enum SQL {
             ORDER BY topic_id LIMIT $3
         """
     }
+    static func pushes(_ subjects: BoundList, _ dialect: Dialect) -> String {
+        let next = subjects.bindings.count + 1
+        return """
+            \(select) AS g WHERE subject IN (\(subjects.placeholders)) AND push <> 0
+                AND (expires_at IS NULL OR expires_at > \(dialect.moment))
+                AND NOT EXISTS (SELECT 1 FROM memberships AS m WHERE m.topic_id = g.topic_id AND m.user_id = $\(next))
+                AND NOT EXISTS (SELECT 1 FROM left_topics AS l
+                    WHERE l.topic_id = g.topic_id AND l.user_id = $\(next) AND l.left_at >= g.created_at)
+                ORDER BY topic_id LIMIT $\(next + 1)
+            """
+    }
     static func roles(_ topics: String, _ subjects: String, _ dialect: Dialect) -> String {
         """
         SELECT topic_id, subject, roles FROM topic_grants WHERE topic_id IN (\(topics)) AND subject IN (\(subjects))
@@ -100,6 +111,20 @@ extension SQLReading {
     func grants(of subject: GrantSubject, after topic: TopicID?, limit: Int) throws(StoreError) -> [TopicGrant] {
         let bindings = [SQLValue.text(subject.text), .text(topic?.text ?? ""), .int(Int64(limit))]
         return try connection.all(SQL.ofSubject(session.dialect), bindings, TopicGrant.init)
+    }
+
+    func pushGrants(
+        to subjects: [GrantSubject],
+        joining user: UserID,
+        limit: Int
+    ) throws(StoreError) -> [TopicGrant] {
+        var found: [TopicGrant] = []
+        for chunk in subjects.map(\.text).chunks(of: BoundList.maximumCount) {
+            let list = BoundList(chunk)
+            let bindings = list.bindings + [.text(user.text), .int(Int64(limit))]
+            found += try connection.all(SQL.pushes(list, session.dialect), bindings, TopicGrant.init)
+        }
+        return Array(found.sorted { $0.topicID.text < $1.topicID.text }.prefix(limit))
     }
 
     func grantedTopics(

@@ -134,7 +134,7 @@ struct RightsMatrixTests {
         ),
         Right(
             name: "send pushes again",
-            holders: sharers,
+            holders: readers,
             document: #"mutation { redriveDeliveries(messageId: "MESSAGE", status: FAILED) { waiting } }"#,
             path: ["redriveDeliveries", "waiting"],
             command: ["redrive", "MESSAGE"]

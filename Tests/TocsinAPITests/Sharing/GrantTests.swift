@@ -197,11 +197,53 @@ struct GrantTests {
         #expect(try await seen(Self.carol) == all)
         let redrive = "mutation($id: ID!) { redriveDeliveries(messageId: $id, status: SKIPPED) { waiting } }"
         let id: JSONObject = ["id": own["id"] ?? .null]
-        #expect(try await scene.api.run(redrive, id, as: Self.bob).code == "UNAUTHORIZED")
         #expect(try await scene.api.run(redrive, id, as: Self.carol)["errors"] == nil)
         let explain = "query($id: ID!) { explainDelivery(messageId: $id, userId: \"sub-alice\") { summary } }"
         #expect(try await scene.api.run(explain, id, as: Self.bob).code == "UNAUTHORIZED")
         #expect(try await scene.api.run(explain, id, as: Self.carol)["errors"] == nil)
+    }
+
+    @Test("a reader sends failed pushes to their own devices again, OWNER all, and a publisher none")
+    func redriving() async throws {
+        let scene = try await SharingScene()
+        let (api, redrive) = (
+            scene.api, "mutation($id: ID!) { redriveDeliveries(messageId: $id) { waiting failed } }"
+        )
+        try await scene.granted(["READER"])
+        try await scene.granted(["PUBLISHER"], to: ["user": "carol"])
+        let message = try await api.publish("down", to: scene.topic)["id"]?.stringValue ?? ""
+        for (caller, token) in [(Self.alice, "aa11bb22cc33dd44"), (Self.bob, "ee55ff66aa77bb88")] {
+            _ = try await api.run(
+                "mutation { registerPushToken(token: \"\(token)\", platform: \"ios\") { userId } }",
+                as: caller
+            )
+        }
+        try await api.store.write { writer throws(StoreError) in
+            for device in try [Self.alice, Self.bob].flatMap({ caller throws(StoreError) in
+                try writer.devices(of: caller.userID)
+            }) {
+                let failed = Delivery(
+                    id: DeliveryID("failed-\(device.id)"),
+                    messageID: MessageID(message),
+                    deviceID: device.id,
+                    platform: device.platform,
+                    status: .failed,
+                    reason: "BadDeviceToken",
+                    attempts: 1,
+                    updatedAt: api.time.now()
+                )
+                try writer.save([failed])
+            }
+        }
+        let id: JSONObject = ["id": .string(message)]
+        #expect(try await api.run(redrive, id, as: Self.carol).code == "UNAUTHORIZED")
+        let own = try await api.run(redrive, id, as: Self.bob)
+        #expect(own["data"]?["redriveDeliveries"] == ["waiting": 1, "failed": 0], "\(own)")
+        let count = "query($id: ID!) { getMessage(id: $id) { deliverySummary { waiting failed } } }"
+        let left = try await api.run(count, id)
+        #expect(left["data"]?["getMessage"]?["deliverySummary"] == ["waiting": 1, "failed": 1], "\(left)")
+        let all = try await api.run(redrive, id)
+        #expect(all["data"]?["redriveDeliveries"] == ["waiting": 2, "failed": 0], "\(all)")
     }
 
     @Test("a publisher schedules messages into the topic, which are the owner's when they come")
