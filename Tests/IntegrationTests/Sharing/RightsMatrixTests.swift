@@ -1,3 +1,4 @@
+import Foundation
 import JSON
 import Testing
 
@@ -18,14 +19,20 @@ struct RightsMatrixTests {
             case .publisherAndReader: ["PUBLISHER", "READER"]
             }
         }
+
+        /// The columns of the table that say what they may.
+        var columns: [String] { self == .owner ? ["owner"] : roles ?? [] }
     }
 
-    /// A row of the table: who may, and how it is tried.
+    /// What the table gives, and how it is tried.
     struct Right {
         let name: String
-        let holders: Set<Standing>
-        /// `TOPIC` and `MESSAGE` stand for ids; changes name a version that is not there, so that
-        /// who may is told of a conflict and nothing changes.
+        /// The rows of the table that must all give it, by their first cell.
+        let rows: [String]
+        /// What stands in the table for those who have it.
+        var cells: Set<String> = ["yes", "all"]
+        /// `TOPIC`, `MESSAGE` and `ALARM` stand for ids, `SELF` for the caller's name; changes name a
+        /// version that is not there, so that who may is told of a conflict and nothing changes.
         let document: String
         /// Where the answer has something for those who may; nil: it is enough not to be refused.
         var path: [String]?
@@ -34,7 +41,35 @@ struct RightsMatrixTests {
         var command: [String]?
         /// Whether nothing else can be tried once it was done.
         var isLast = false
+
+        /// Who has it by the table; roles add up.
+        var holders: Set<Standing> {
+            Set(
+                Standing.allCases.filter { standing in
+                    rows.allSatisfy { row in
+                        standing.columns.contains { cells.contains(RightsMatrixTests.table[row]?[$0] ?? "") }
+                    }
+                }
+            )
+        }
     }
+
+    /// The table of the page: its cells by the first one of their row, and by the column.
+    static let table: [String: [String: String]] = {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let page = (try? String(contentsOf: root.appending(path: "docs/sharing.md"), encoding: .utf8)) ?? ""
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+            .drop { !$0.hasPrefix("| You may |") }.prefix { $0.hasPrefix("|") }
+        let cells = lines.map { line in
+            line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        let columns = cells.first?.dropFirst() ?? []
+        let rows = cells.dropFirst(2).map { row in
+            (row[0], Dictionary(uniqueKeysWithValues: zip(columns, row.dropFirst())))
+        }
+        return Dictionary(uniqueKeysWithValues: rows)
+    }()
 
     /// A request to a route: a body to post, or a `GET` whose answer must name the message.
     struct OlderRoute {
@@ -42,48 +77,60 @@ struct RightsMatrixTests {
         var body: String?
     }
 
-    private static let all = Set(Standing.allCases)
-    private static let readers: Set<Standing> = [.owner, .ownerRole, .reader, .publisherAndReader]
-    private static let publishers: Set<Standing> = [.owner, .ownerRole, .publisher, .publisherAndReader]
-    private static let sharers: Set<Standing> = [.owner, .ownerRole]
+    private static let seeing = "see the rest of the topic, its messages and live feed"
+    private static let answering = "see and answer the topic's [incidents](incidents.md)"
+    private static let managing = "rename the topic, see members and grants, share it"
+    private static let learning = "learn what became of pushes"
 
     static let rights: [Right] = [
         Right(
             name: "see that the topic is there",
-            holders: all.subtracting([.stranger]),
+            rows: ["see that the topic is there, and its name"],
             document: #"{ getTopic(id: "TOPIC") { name } }"#,
             path: ["getTopic", "name"],
             command: ["topic", "show", "TOPIC"]
         ),
         Right(
             name: "see the topic whole",
-            holders: readers,
+            rows: [seeing],
             document: #"{ getTopic(id: "TOPIC") { lastNumber } }"#,
             path: ["getTopic", "lastNumber"]
         ),
         Right(
             name: "read a message",
-            holders: readers,
+            rows: [seeing],
             document: #"{ getMessage(id: "MESSAGE") { body } }"#,
             path: ["getMessage", "body"]
         ),
         Right(
             name: "list messages",
-            holders: readers,
+            rows: [seeing],
             document: #"{ getMessageByTopicIdAndCreatedAt(topicId: "TOPIC") { items { body } } }"#,
             path: ["getMessageByTopicIdAndCreatedAt", "items", "0"],
             route: OlderRoute(path: "/api/notifications/history?limit=500")
         ),
         Right(
             name: "raise an incident",
-            holders: readers.intersection(publishers),
+            rows: [answering, "publish"],
             document:
                 #"mutation { raiseIncident(input: { topicId: "TOPIC", title: "t", key: "k" }) { number } }"#,
             path: ["raiseIncident", "number"]
         ),
         Right(
+            name: "see an incident",
+            rows: [answering],
+            document: #"{ getIncident(id: "ALARM") { number } }"#,
+            path: ["getIncident", "number"]
+        ),
+        Right(
+            name: "answer an incident",
+            rows: [answering],
+            document: #"mutation { acknowledgeIncident(id: "ALARM") { number } }"#,
+            path: ["acknowledgeIncident", "number"]
+        ),
+        Right(
             name: "publish",
-            holders: publishers,
+            rows: ["publish"],
             document:
                 #"mutation { createMessage(input: { topicId: "TOPIC", type: 1, title: "t", body: "b" }) { id } }"#,
             path: ["createMessage", "id"],
@@ -92,62 +139,71 @@ struct RightsMatrixTests {
         ),
         Right(
             name: "get pushes",
-            holders: readers,
+            rows: ["get its pushes"],
             document: #"mutation { subscribeToTopic(topicId: "TOPIC") { push } }"#,
             path: ["subscribeToTopic", "push"],
             route: OlderRoute(path: "/tcm/subscribe-to-topic", body: #"{"topic_id": "TOPIC"}"#)
         ),
         Right(
             name: "rename",
-            holders: sharers,
+            rows: [managing],
             document: #"mutation { updateTopic(input: { id: "TOPIC", name: "n", _version: 99 }) { id } }"#
         ),
         Right(
             name: "see members",
-            holders: sharers,
+            rows: [managing],
             document: #"{ getTopic(id: "TOPIC") { members { items { userId } } } }"#,
             path: ["getTopic", "members", "items"]
         ),
         Right(
             name: "see grants",
-            holders: sharers,
+            rows: [managing],
             document: #"{ getTopic(id: "TOPIC") { grants { items { id } } } }"#,
             path: ["getTopic", "grants", "items"]
         ),
         Right(
             name: "share",
-            holders: sharers,
+            rows: [managing],
             document: #"mutation { grantTopic(input: { topicId: "TOPIC", group: "g", roles: [READER] }) { id } }"#,
             path: ["grantTopic", "id"],
             command: ["topic", "share", "TOPIC", "--group", "g"]
         ),
         Right(
             name: "remove members",
-            holders: sharers,
+            rows: [managing],
             document: #"mutation { removeMember(topicId: "TOPIC", userId: "nobody") { push } }"#
         ),
         Right(
             name: "learn what became of pushes to anybody",
-            holders: sharers,
+            rows: [learning],
+            cells: ["all"],
             document: #"{ explainDelivery(messageId: "MESSAGE", userId: "nobody") { summary } }"#,
             path: ["explainDelivery", "summary"]
         ),
         Right(
+            name: "learn what became of pushes to oneself",
+            rows: [learning],
+            cells: ["all", "those to your devices"],
+            document: #"{ explainDelivery(messageId: "MESSAGE", userId: "SELF") { summary } }"#,
+            path: ["explainDelivery", "summary"]
+        ),
+        Right(
             name: "send pushes again",
-            holders: readers,
+            rows: ["send failed pushes again"],
+            cells: ["all", "those to your devices"],
             document: #"mutation { redriveDeliveries(messageId: "MESSAGE", status: FAILED) { waiting } }"#,
             path: ["redriveDeliveries", "waiting"],
             command: ["redrive", "MESSAGE"]
         ),
         Right(
             name: "give the role OWNER",
-            holders: [.owner],
+            rows: ["give or take OWNER, delete the topic"],
             document: #"mutation { grantTopic(input: { topicId: "TOPIC", group: "o", roles: [OWNER] }) { id } }"#,
             path: ["grantTopic", "id"]
         ),
         Right(
             name: "delete the topic",
-            holders: [.owner],
+            rows: ["give or take OWNER, delete the topic"],
             document: #"mutation { deleteTopic(input: { id: "TOPIC", _version: 99 }) { id } }"#,
             route: OlderRoute(path: "/tcm/delete-topic", body: #"{"topic_id": "TOPIC"}"#),
             command: ["topic", "delete", "TOPIC"],
@@ -177,6 +233,15 @@ struct RightsMatrixTests {
         "integrationsByTopicId": "As getIntegration; tried by IsolationTests.",
     ]
 
+    @Test("every row of the page's table is tried, and every right that is tried stands in it")
+    func everyRow() {
+        #expect(Self.table.count > 8)
+        #expect(Set(Self.rights.flatMap(\.rows)) == Set(Self.table.keys))
+        for right in Self.rights {
+            #expect(right.holders.contains(.owner) && !right.holders.contains(.stranger), "\(right.name)")
+        }
+    }
+
     @Test("every operation on topics and messages is a right that is tried, or left out for a reason")
     func complete() {
         let about = Probe.all.filter { probe in
@@ -189,14 +254,16 @@ struct RightsMatrixTests {
     }
 
     /// How a caller comes to be what they are.
-    enum SubjectKind: CaseIterable { case user, group, everybody }
+    enum SubjectKind: CaseIterable { case user, group, claimedGroup, everybody }
 
     private struct Caller {
         let standing: Standing
         let kind: SubjectKind
         let token: String
+        let name: String
         let topic: String
         let message: String
+        let incident: String
     }
 
     /// One caller for each standing and kind of subject, each with a topic of its own.
@@ -204,15 +271,19 @@ struct RightsMatrixTests {
         let bob = try await scene.installation.addUser("bob")
         let dora = try await scene.token(of: "dora", in: ["ops", "other"])
         let eve = try await scene.token(of: "eve", in: [])
+        let carol = try await scene.installation.addUser("carol")
+        try await scene.installation.administer(["group", "create", "night"])
+        try await scene.installation.administer(["group", "add", "night", "carol"])
         var callers: [Caller] = []
         for standing in Standing.allCases {
             for kind in SubjectKind.allCases {
                 let (topic, message) = try await scene.makeTopic("\(standing)-\(kind)")
-                let (token, subject): (String, JSONObject) =
+                let (name, token, subject): (String, String, JSONObject) =
                     switch kind {
-                    case .user: (bob, ["user": "bob"])
-                    case .group: (dora, ["group": "ops"])
-                    case .everybody: (eve, ["everybody": true])
+                    case .user: ("bob", bob, ["user": "bob"])
+                    case .group: ("carol", carol, ["group": "night"])
+                    case .claimedGroup: ("dora", dora, ["group": "ops"])
+                    case .everybody: ("eve", eve, ["everybody": true])
                     }
                 if let roles = standing.roles { try await scene.share(topic, with: subject, as: roles) }
                 let isOwner = standing == .owner
@@ -221,8 +292,10 @@ struct RightsMatrixTests {
                         standing: standing,
                         kind: kind,
                         token: isOwner ? scene.ada : token,
+                        name: isOwner ? "ada" : name,
                         topic: topic,
-                        message: message
+                        message: message,
+                        incident: try await scene.raise(in: topic)
                     )
                 )
             }
@@ -245,8 +318,7 @@ struct RightsMatrixTests {
                 let socket = try await RawSocket(scene.installation, token: caller.token)
                 try await socket.untilReady()
                 for (number, right) in Self.rights.enumerated() {
-                    let document = right.document.replacing("TOPIC", with: caller.topic)
-                        .replacing("MESSAGE", with: caller.message)
+                    let document = Self.filled(right.document, caller)
                     let expected = right.holders.contains(caller.standing)
                     let cell = "\(caller.standing), by \(caller.kind): \(right.name)"
                     let answer = try await scene.installation.curl(document, token: caller.token)
@@ -308,5 +380,6 @@ struct RightsMatrixTests {
 
     private static func filled(_ text: String, _ caller: Caller) -> String {
         text.replacing("TOPIC", with: caller.topic).replacing("MESSAGE", with: caller.message)
+            .replacing("ALARM", with: caller.incident).replacing("SELF", with: caller.name)
     }
 }

@@ -18,10 +18,26 @@ struct SharedIsolationTests {
             try await revoke(lost, scene)
             let reads = #"{ getMessage(id: "\#(message)") { title } }"#
             #expect(try await scene.installation.curl(reads, token: bob)["data"]?["getMessage"] != .null)
-            let there = ["TOPIC": topic, "MESSAGE": message, "GRANT": grant, "NAME": "alerts"]
+            let there = [
+                "TOPIC": topic, "MESSAGE": message, "GRANT": grant, "NAME": "alerts",
+                "ALARM": try await scene.raise(in: topic),
+                "INTEGRATION": try await make("Integration", ["kind": "EVENT", "topicId": .string(topic)], scene),
+                "MONITOR": try await make(
+                    "Monitor",
+                    ["slug": "m", "periodSeconds": 60, "topicId": .string(topic)],
+                    scene
+                ),
+                "DIGEST": try await make(
+                    "Digest",
+                    ["topicIds": [.string(topic)], "at": "08:00", "timeZone": "UTC"],
+                    scene
+                ),
+            ]
             let nowhere = [
                 "TOPIC": "01900000-0000-7000-8000-000000000001", "MESSAGE": "01900000-0000-7000-8000-000000000002",
                 "GRANT": "01900000-0000-7000-8000-000000000004", "NAME": "nobodys",
+                "ALARM": "01900000-0000-7000-8000-000000000005", "INTEGRATION": "01900000-0000-7000-8000-000000000006",
+                "MONITOR": "01900000-0000-7000-8000-000000000007", "DIGEST": "01900000-0000-7000-8000-000000000008",
             ]
             for (name, token) in [("dora", dora), ("eve", eve)] {
                 try await compare(there, nowhere, token, name, Probe.all, scene)
@@ -36,6 +52,18 @@ struct SharedIsolationTests {
             let others = Probe.all.filter { !["me", "auditEvents"].contains($0.field) }
             try await compare(there, nowhere, bob, "bob", others, scene)
         }
+    }
+
+    /// Makes something of ada's that is about the topic; answers its id.
+    private func make(_ type: String, _ more: JSONObject, _ scene: SharedScene) async throws -> String {
+        var input = more
+        input["name"] = "Ada's secret"
+        let answer = try await scene.installation.curl(
+            "mutation($i: Create\(type)Input!) { create\(type)(input: $i) { id } }",
+            ["i": .object(input)],
+            token: scene.ada
+        )
+        return try #require(answer["data"]?["create\(type)"]?["id"]?.stringValue, "\(answer)")
     }
 
     private func revoke(_ grant: String, _ scene: SharedScene) async throws {

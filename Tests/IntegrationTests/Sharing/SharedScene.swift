@@ -47,6 +47,16 @@ struct SharedScene {
         return (topic, try #require(published["data"]?["createMessage"]?["id"]?.stringValue, "\(published)"))
     }
 
+    /// Raises an incident of ada's in a topic; answers its id.
+    func raise(in topic: String) async throws -> String {
+        let raised = try await installation.curl(
+            "mutation($i: RaiseIncidentInput!) { raiseIncident(input: $i) { id } }",
+            ["i": ["topicId": .string(topic), "title": "Ada's secret", "key": "ada's"]],
+            token: ada
+        )
+        return try #require(raised["data"]?["raiseIncident"]?["id"]?.stringValue, "\(raised)")
+    }
+
     /// Shares a topic; answers the grant's id.
     @discardableResult
     func share(_ topic: String, with subject: JSONObject, as roles: [String]) async throws -> String {

@@ -219,9 +219,8 @@ struct GrantTests {
             )
         }
         try await api.store.write { writer throws(StoreError) in
-            for device in try [Self.alice, Self.bob].flatMap({ caller throws(StoreError) in
-                try writer.devices(of: caller.userID)
-            }) {
+            let devices = try writer.devices(of: Self.alice.userID) + writer.devices(of: Self.bob.userID)
+            for device in devices {
                 let failed = Delivery(
                     id: DeliveryID("failed-\(device.id)"),
                     messageID: MessageID(message),
