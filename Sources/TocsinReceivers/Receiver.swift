@@ -64,8 +64,6 @@ package struct AcceptedEvents: Sendable, Equatable {
     package var integration: Integration
     /// The name of its topic.
     package var topicName: String
-    /// When the first message goes by itself, where that is known.
-    package var expiresAt: Timestamp?
 
     /// Events and outcomes of one request.
     package init(events: [SenderEvent], outcomes: [EventOutcome], integration: Integration, topicName: String) {

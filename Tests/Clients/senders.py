@@ -19,16 +19,17 @@ from tocsin import Checks, Server  # noqa: E402
 CREATE = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
 ROTATE = "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key url } }"
 MESSAGES = "query($id: ID!) { page: getMessageByTopicIdAndCreatedAt(topicId: $id) { items { number title body priority } } }"
+INCIDENTS = "query($id: ID!) { page: incidentsByTopicIdAndOpenedAt(topicId: $id) { items { state } } }"
 RECENT = "query($id: ID!) { getIntegration(id: $id) { events refused trouble recent(limit: 100) { status outcome } } }"
 
 
 class Way:
     """An integration with a topic of its own."""
 
-    def __init__(self, server, token, kind, topic):
+    def __init__(self, server, token, kind, topic, **more):
         self.server, self.token, self.topic = server, token, topic
         self.topic_id = server.create_topic(token, topic)
-        made = {"name": topic, "kind": kind, "topicId": self.topic_id}
+        made = {"name": topic, "kind": kind, "topicId": self.topic_id, **more}
         self.id = server.post(token, CREATE, i=made)["createIntegration"]["id"]
         self.key = server.post(token, ROTATE, id=self.id)["rotateIntegrationKey"]["key"]
 
@@ -47,6 +48,11 @@ class Way:
                 seen = self.server.post(self.token, RECENT, id=self.id)["getIntegration"]
                 raise AssertionError(f"{messages} {seen}")
             time.sleep(0.2)
+
+    def incident(self):
+        """The state of the topic's one incident."""
+        (only,) = self.server.post(self.token, INCIDENTS, id=self.topic_id)["page"]["items"]
+        return only["state"]
 
     def one(self, title=None, body=None, priority=None):
         """The first message, which has these."""
@@ -80,12 +86,14 @@ def apprise_gotify(server, token):
 def apprise_json(server, token):
     import apprise
 
-    way = Way(server, token, "EVENT", "apprise-json")
+    way = Way(server, token, "TEMPLATE", "apprise-json", receiver="apprise")
     sender = apprise.Apprise()
-    sender.add(f"json://{server.host}/in/{way.key}/?:title=title&:message=body&:type=-&:version=-&:attachments=-&-action=log")
-    sender.notify(title="Disk full", body="db-3 is at 91 %")
-    seen = way.server.post(token, RECENT, id=way.id)["getIntegration"]
-    assert seen["events"] + seen["refused"] == 1, seen
+    sender.add(f"json://{server.host}/in/{way.key}?:incident=db-3")
+    assert sender.notify(title="Disk full", body="db-3 is at 91 %", notify_type=apprise.NotifyType.FAILURE)
+    way.one("Disk full", "db-3 is at 91 %", 4)
+    assert way.incident() == "OPEN"
+    assert sender.notify(title="Disk full", body="db-3 is at 42 %", notify_type=apprise.NotifyType.SUCCESS)
+    assert way.incident() == "RESOLVED"
 
 
 def ntfy_sdk(server, token):
@@ -126,7 +134,9 @@ def pagerduty_sdk(server, token):
     assert key
     way.one("Disk full", priority=5)
     session.acknowledge(key)
+    assert way.incident() == "ACKNOWLEDGED"
     session.resolve(key)
+    assert way.incident() == "RESOLVED"
 
 
 ALERTMANAGER = """

@@ -60,7 +60,9 @@ package enum AccessPolicy {
         on model: ModelType,
         of topic: TopicID
     ) -> AccessDecision {
-        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation) else {
+        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation),
+            sharing.need(for: .read) == .reading
+        else {
             return .deny(reason: "Readers of a topic may only read it.")
         }
         return .allow(where: .field(sharing.field, .equal(.text(topic.text))))

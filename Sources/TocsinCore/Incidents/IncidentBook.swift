@@ -165,15 +165,16 @@ package struct IncidentBook: EventIntake {
     /// Lets a message come later; false where that cannot be, and it is to come at once.
     func schedule(
         _ input: String,
+        id: String?,
         at moment: Timestamp,
         in topic: TopicID,
         by author: Identity,
         _ writer: any StoreWriter
-    ) throws(StoreError) -> Bool {
+    ) throws(StoreError) -> String? {
         var plan = ScheduledMessage.Plan()
         (plan.topicID, plan.input, plan.dueAt) = (topic, input, moment)
         var message = ScheduledMessage(
-            id: environment.identifiers.makeID(),
+            id: id ?? environment.identifiers.makeID(),
             owner: ScheduledMessage.Owner(
                 userID: author.userID,
                 username: author.username,
@@ -183,7 +184,7 @@ package struct IncidentBook: EventIntake {
             createdAt: environment.time.now()
         )
         message.nextAt = moment
-        if case .success = try scheduled.insert(message, nil, by: author, writer) { return true }
-        return false
+        guard case .success = try scheduled.insert(message, nil, by: author, writer) else { return nil }
+        return message.id
     }
 }

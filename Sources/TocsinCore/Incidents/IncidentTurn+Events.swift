@@ -34,13 +34,14 @@ extension IncidentTurn {
     /// What one event brings about.
     func take(_ event: SenderEvent, from integration: Integration) throws(StoreError) -> EventOutcome {
         let source = Source(integration)
+        let grouping = event.isOfIncident ? .group : integration.grouping
         switch event.action {
         case .ping, .ignore: return EventOutcome(key: event.key)
         case .log: return try log(event, source)
-        case .trigger where book.model == nil || integration.grouping == .none: return try log(event, source)
+        case .trigger where book.model == nil || grouping == .none: return try log(event, source)
         case .trigger, .acknowledge, .resolve:
-            guard let model = book.model, integration.grouping != .none else { return EventOutcome(key: event.key) }
-            guard integration.grouping == .alert, let first = event.alerts.first,
+            guard let model = book.model, grouping != .none else { return EventOutcome(key: event.key) }
+            guard grouping == .alert, let first = event.alerts.first,
                 event.alerts.count > 1 || first.fingerprint != event.key
             else { return try take(event, from: source, model) }
             return try takeEach(event, from: source, model)

@@ -3,9 +3,8 @@ extension IncidentTurn {
     /// The message of an event without an incident: at once, or when it is due.
     func log(_ event: SenderEvent, _ source: Source) throws(StoreError) -> EventOutcome {
         var outcome = EventOutcome(key: event.key)
-        if let due = event.dueAt, due > now,
-            try book.schedule(json(of: event, source), at: due, in: TopicID(topic.id), by: author, writer)
-        {
+        if let due = event.dueAt, due > now, let id = try schedule(event, at: due, source) {
+            outcome.messageID = id
             return outcome
         }
         if let key = event.messageKey {
@@ -25,6 +24,26 @@ extension IncidentTurn {
         return outcome
     }
 
+    /// Keeps a message until it is due; answers the id of what is kept, nil where nothing can be.
+    ///
+    /// A repeat by the same key is the same.
+    private func schedule(
+        _ event: SenderEvent,
+        at due: Timestamp,
+        _ source: Source
+    ) throws(StoreError) -> String? {
+        let id = event.messageKey.map { DerivedUUID.text(of: "delayed message", "\(topic.id) \($0)") }
+        if let id, try writer.scheduledMessage(id) != nil { return id }
+        return try book.schedule(
+            json(of: event, source),
+            id: id,
+            at: due,
+            in: TopicID(topic.id),
+            by: author,
+            writer
+        )
+    }
+
     private func input(of event: SenderEvent, _ source: Source) -> RecordInput {
         var input: RecordInput = [
             "topicId": .text(topic.id), "type": .int(0), "title": .text(title(event, source)),
@@ -42,7 +61,8 @@ extension IncidentTurn {
     }
 
     private func data(of event: SenderEvent) -> String? {
-        var data = event.data
+        // A message has no labels of its own; apps get them as data.
+        var data = event.data.merging(event.labels) { data, _ in data }
         if !event.links.isEmpty {
             data["links"] = JSONMapText.list(
                 event.links.prefix(10).map { JSONMapText.object(["text": $0.text, "url": $0.url]) }
@@ -71,6 +91,7 @@ extension IncidentTurn {
             ("type", "0"), ("title", JSONMapText.text(title(event, source))), ("body", JSONMapText.text(event.body)),
             ("priority", String(event.priority ?? source.defaultPriority)),
         ]
+        if let key = event.messageKey { members.append(("key", JSONMapText.text(key))) }
         if let url = event.url { members.append(("url", JSONMapText.text(url))) }
         if let category = event.category { members.append(("category", JSONMapText.text(category))) }
         if let data = data(of: event) { members.append(("data", JSONMapText.text(data))) }

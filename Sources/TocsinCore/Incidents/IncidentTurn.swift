@@ -241,6 +241,10 @@ extension IncidentTurn {
             "body": .text(IncidentWords.body(change, record, by: actor, at: now)),
         ]
         if let url = record["url"].text { input["url"] = .text(url) }
+        let image = record["data"].text.flatMap { JSONObjectText.member("image", of: $0) }
+        if state != .resolved, let image, image.hasPrefix("\"https://") {
+            input["push"] = .json(JSONMapText.object([("image", image)]))
+        }
         let given = published
         published = nil
         // What somebody publishes says itself what people read.

@@ -23,6 +23,11 @@ enum JSONObjectText {
         return "{" + members.map { $0.name + ":" + $0.value }.joined(separator: ",") + "}"
     }
 
+    /// A member's value as it is written; nil where the object has none of that name.
+    static func member(_ name: String, of object: String) -> String? {
+        members(of: object).first { $0.name == "\"\(name)\"" }?.value
+    }
+
     private static func joined(_ stored: String, _ given: String) -> String {
         switch (stored.utf8.first, given.utf8.first) {
         case (UInt8(ascii: "n"), _): given

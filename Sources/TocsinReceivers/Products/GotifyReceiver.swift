@@ -139,7 +139,7 @@ package struct GotifyReceiver: Receiver {
             return
                 "'tocsin::incident' was left out: it must have a key, and an action of trigger, acknowledge, resolve."
         }
-        (event.action, event.key) = (action, key)
+        (event.action, event.key, event.isOfIncident) = (action, key, true)
         return nil
     }
 

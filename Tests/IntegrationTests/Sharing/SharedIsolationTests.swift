@@ -21,16 +21,14 @@ struct SharedIsolationTests {
             let there = [
                 "TOPIC": topic, "MESSAGE": message, "GRANT": grant, "NAME": "alerts",
                 "ALARM": try await scene.raise(in: topic),
-                "INTEGRATION": try await make("Integration", ["kind": "EVENT", "topicId": .string(topic)], scene),
-                "MONITOR": try await make(
+                "INTEGRATION": try await scene.make("Integration", ["kind": "EVENT", "topicId": .string(topic)]),
+                "MONITOR": try await scene.make(
                     "Monitor",
-                    ["slug": "m", "periodSeconds": 60, "topicId": .string(topic)],
-                    scene
+                    ["slug": "m", "periodSeconds": 60, "topicId": .string(topic)]
                 ),
-                "DIGEST": try await make(
+                "DIGEST": try await scene.make(
                     "Digest",
-                    ["topicIds": [.string(topic)], "at": "08:00", "timeZone": "UTC"],
-                    scene
+                    ["topicIds": [.string(topic)], "at": "08:00", "timeZone": "UTC"]
                 ),
             ]
             let nowhere = [
@@ -52,18 +50,6 @@ struct SharedIsolationTests {
             let others = Probe.all.filter { !["me", "auditEvents"].contains($0.field) }
             try await compare(there, nowhere, bob, "bob", others, scene)
         }
-    }
-
-    /// Makes something of ada's that is about the topic; answers its id.
-    private func make(_ type: String, _ more: JSONObject, _ scene: SharedScene) async throws -> String {
-        var input = more
-        input["name"] = "Ada's secret"
-        let answer = try await scene.installation.curl(
-            "mutation($i: Create\(type)Input!) { create\(type)(input: $i) { id } }",
-            ["i": .object(input)],
-            token: scene.ada
-        )
-        return try #require(answer["data"]?["create\(type)"]?["id"]?.stringValue, "\(answer)")
     }
 
     private func revoke(_ grant: String, _ scene: SharedScene) async throws {

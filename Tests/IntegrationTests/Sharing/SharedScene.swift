@@ -57,6 +57,18 @@ struct SharedScene {
         return try #require(raised["data"]?["raiseIncident"]?["id"]?.stringValue, "\(raised)")
     }
 
+    /// Makes something of ada's that is about a topic; answers its id.
+    func make(_ type: String, _ more: JSONObject) async throws -> String {
+        var input = more
+        input["name"] = "Ada's secret"
+        let answer = try await installation.curl(
+            "mutation($i: Create\(type)Input!) { create\(type)(input: $i) { id } }",
+            ["i": .object(input)],
+            token: ada
+        )
+        return try #require(answer["data"]?["create\(type)"]?["id"]?.stringValue, "\(answer)")
+    }
+
     /// Shares a topic; answers the grant's id.
     @discardableResult
     func share(_ topic: String, with subject: JSONObject, as roles: [String]) async throws -> String {

@@ -78,7 +78,13 @@ struct NtfyMessage {
         }
         for (index, action) in actions.enumerated() { action.add(to: &event, number: index + 1, context, &notes) }
         (event.isPushed, event.dueAt, event.messageKey) = (isPushed, dueAt, key)
-        if let incident { (event.action, event.key) = (incident.action, incident.key) }
+        if let incident {
+            (event.action, event.key, event.isOfIncident) = (incident.action, incident.key, true)
+            if dueAt != nil {
+                event.dueAt = nil
+                notes.append("'Delay' was left out: what becomes of an incident is told at once.")
+            }
+        }
         return event
     }
 

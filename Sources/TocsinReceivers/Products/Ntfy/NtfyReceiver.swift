@@ -42,7 +42,6 @@ package struct NtfyReceiver: Receiver {
         var json: JSONObject = [
             "id": .string(outcome?.messageID ?? outcome?.incidentID ?? ""), "time": .int(time),
         ]
-        if let expiresAt = accepted.expiresAt { json["expires"] = .int(expiresAt.milliseconds / 1000) }
         json["event"] = .string(message.kind.rawValue)
         json["topic"] = .string(message.topic ?? accepted.topicName)
         if let sequence = message.sequence { json["sequence_id"] = .string(sequence) }
