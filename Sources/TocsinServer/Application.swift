@@ -164,7 +164,7 @@ package final class Application: Sendable {
             SettingsRoute(origins: origins, reloader: reloader),
             AdminMetricsRoute(metrics: process.metrics),
             LogLevelRoute(control: logControl),
-            ReloadRoute { [notifier, reloader] in await Self.reload(reloader, notifier) },
+            ReloadRoute { [notifier, reloader, audit] in await Self.reload(reloader, notifier, audit) },
             DrainRoute(seconds: process.settings.server.drainSeconds, logger: process.logger) {
                 stopWishes.yield(StopWish(drainSeconds: $0))
             },
@@ -265,13 +265,19 @@ package final class Application: Sendable {
     /// Reads the settings and their files anew, and takes them as a whole or not at all.
     @discardableResult
     package func reload() async -> ReloadOutcome {
-        await Self.reload(reloader, notifier)
+        await Self.reload(reloader, notifier, audit)
     }
 
-    private static func reload(_ reloader: Reloader, _ notifier: ServiceNotifier) async -> ReloadOutcome {
+    private static func reload(
+        _ reloader: Reloader,
+        _ notifier: ServiceNotifier,
+        _ audit: ServerAudit
+    ) async -> ReloadOutcome {
         notifier.reloading()
         defer { notifier.ready() }
-        return await reloader.reload()
+        let outcome = await reloader.reload()
+        await audit.note(outcome)
+        return outcome
     }
 
     /// Waits so long, or until somebody asks for the stop once more.

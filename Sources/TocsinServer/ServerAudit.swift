@@ -82,8 +82,28 @@ struct ServerAudit: Sendable {
         }
     }
 
-    private func event(_ action: String, _ detail: AuditDetail) -> AuditEvent {
-        environment.audit(action: action, by: .server, on: .server(node), detail: detail)
+    /// Notes a reload of the settings, done or refused; what was wrong with them stands in the log.
+    func note(_ reload: ReloadOutcome) async {
+        let noted = event(
+            "settings.reload",
+            ["changed": .list(reload.changed), "needRestart": .list(reload.pending)],
+            reload.result == .refused ? .refused : .done
+        )
+        do throws(ServiceError) {
+            try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
+                try writer.record(noted)
+                return .success(())
+            }
+        } catch {
+            logger.warning(
+                "the reload could not be noted in the audit",
+                metadata: ["event": "audit_reload_unwritten", "reason": "\(error)"]
+            )
+        }
+    }
+
+    private func event(_ action: String, _ detail: AuditDetail, _ outcome: AuditOutcome = .done) -> AuditEvent {
+        environment.audit(action: action, by: .server, on: .server(node), detail: detail, outcome: outcome)
     }
 }
 

@@ -28,7 +28,7 @@ package struct ModelSharing: Sendable, Hashable {
     func need(for operation: AccessRule.Operation) -> TopicRole? {
         // Whoever publishes makes their own.
         if isOfOwners { return operation == .create ? nil : .owner }
-        switch operation {
+        return switch operation {
         case .read, .listen: .reading
         case .get, .list, .sync: isTopic ? .all : .reading
         case .create: isTopic ? nil : .publishing

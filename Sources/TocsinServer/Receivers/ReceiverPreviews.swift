@@ -91,7 +91,8 @@ struct ReceiverPreviews: ReceiverPreviewing {
         switch event.action {
         case .ping, .ignore: break
         case .log: (outcome.messageID, outcome.messageNumber) = (name, 1)
-        case .trigger where integration.grouping == .none && !event.isOfIncident: (outcome.messageID, outcome.messageNumber) = (name, 1)
+        case .trigger where integration.grouping == .none && !event.isOfIncident:
+            (outcome.messageID, outcome.messageNumber) = (name, 1)
         case .trigger:
             (outcome.incidentID, outcome.incidentNumber) = (name, 1)
             (outcome.state, outcome.change) = (.open, .opened)

@@ -79,6 +79,16 @@ struct ReloadTests {
             let origin = ["--header", "Origin: https://a.example"]
             let answer = try await installation.http("/healthz", origin)
             #expect(answer.header("access-control-allow-origin") == "https://a.example")
+            try Self.write("allowed-origins = [\"https://b.example\"]\n", installation)
+            try await Self.hangUp(installation, until: ReloadSite.applied)
+            let list = ["audit", "list", "--action", "settings.reload", "--json"]
+            try await eventually("the audit has both reloads, with what each changed") {
+                let rows = try await installation.administer(list).split(separator: "\n").map {
+                    try JSONParser.parse(String($0))
+                }
+                return rows.map { $0["outcome"] } == ["DONE", "REFUSED"]
+                    && rows.first?["detail"]?.serializedString().contains("allowed-origins") == true
+            }
         }
     }
 
