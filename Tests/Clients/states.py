@@ -72,6 +72,8 @@ def left(here):
             route.continue_()
 
     here.go("/devices", "Devices")
+    # The rail is filled beside the view.
+    expect(page.locator("#rail a[aria-current]")).to_have_count(1, timeout=60_000)
     page.route("**/graphql", hold)
     # The second press comes before the first view has said that it loads.
     page.evaluate("""() => ["/account", "/tokens"].forEach((path) => document.querySelector(`#rail a[href$="${path}"]`).click())""")
