@@ -2,7 +2,7 @@
 import { client } from "./api.js";
 import { signOut } from "./app.js";
 import { el, field, form, moment, note, put, table } from "./dom.js";
-import { ago, explained } from "./texts.js";
+import { ago, explained, texts } from "./texts.js";
 
 const BROWSERS = { Firefox: "Firefox", "Edg/": "Edge", "Chrome/": "Chrome", "Safari/": "Safari" };
 const SYSTEMS = { Android: "Android", iPhone: "iPhone", iPad: "iPad", Windows: "Windows", "Mac OS": "macOS", Linux: "Linux" };
@@ -11,7 +11,7 @@ const SYSTEMS = { Android: "Android", iPhone: "iPhone", iPad: "iPad", Windows: "
 function named(agent) {
   const found = (names) => Object.entries(names).find(([part]) => agent?.includes(part))?.[1];
   const [browser, system] = [found(BROWSERS), found(SYSTEMS)];
-  return browser && system ? `${browser} on ${system}` : agent;
+  return browser && system ? texts.account.called(browser, system) : agent;
 }
 
 export async function open() {
@@ -29,7 +29,7 @@ export async function open() {
     const end = "mutation End($id: ID!) { endSession(id: $id) { id } }";
     const switchTo = "mutation Switch($on: Boolean!) { setNotifications(enabled: $on) { notifications } }";
     put(body,
-      el("p", {}, "Signed in as ", el("strong", { className: "free" }, me.username), me.admin ? ", an administrator" : "", me.groups.length > 0 ? `, in ${me.groups.join(", ")}` : "", "."),
+      el("p", {}, texts.account.signedInAs(el("strong", { className: "free" }, me.username), me.admin, me.groups)),
       el("div", { className: "row" },
         el("button", {
           async onclick({ target }) {
@@ -37,21 +37,24 @@ export async function open() {
             await signOut().catch((error) => note(explained(error)));
             target.disabled = false;
           },
-        }, "Sign out"),
-        el("button", { "aria-pressed": String(me.notifications), onclick: run(switchTo, { on: !me.notifications }) }, me.notifications ? "Pushes are on" : "Pushes are off")),
-      table("Your sessions", ["Where", "Since", "Seen", "What to do"], sessions.map((session) => [
+        }, texts.account.signOut),
+        el("button", { "aria-pressed": String(me.notifications), onclick: run(switchTo, { on: !me.notifications }) },
+          me.notifications ? texts.account.pushesOn : texts.account.pushesOff)),
+      table(texts.account.sessions, texts.account.columns, sessions.map((session) => [
         el("span", { className: "free", title: session.agent ?? "" }, `${named(session.agent) ?? session.kind} ${session.network ?? ""}`), moment(session.createdAt, ago(session.createdAt)), moment(session.seenAt, ago(session.seenAt)),
-        session.isCurrent ? "this one" : el("button", { className: "danger", onclick: run(end, { id: session.id }) }, "End"),
+        session.isCurrent ? texts.account.thisOne : el("button", { className: "danger", onclick: run(end, { id: session.id }) }, texts.account.end),
       ])));
   }
   await draw();
   const before = el("input", { type: "password", autocomplete: "current-password" });
   const after = el("input", { type: "password", autocomplete: "new-password", required: true, minLength: 10 });
   return {
-    title: "Account",
-    body: [body, el("h2", {}, "A new password"), form([field("The present one", before), field("The new one", after, "at least 10 characters; ends all other sessions")], "Change it", async () => {
+    title: texts.places.account,
+    body: [body, el("h2", {}, texts.account.newPassword), form([
+      field(texts.account.present, before), field(texts.account.next, after, texts.account.nextHint),
+    ], texts.account.change, async () => {
       await client.mutate("mutation Change($old: String, $new: String!) { setPassword(old: $old, new: $new) { id } }", { old: before.value || null, new: after.value });
-      note("The password is changed.");
+      note(texts.account.changed);
       await draw();
     }, { explain: explained })],
   };

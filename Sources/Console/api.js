@@ -2,6 +2,7 @@
 import { createTocsin, TocsinError } from "../../client/tocsin.js";
 import { answered } from "./store.js";
 import { canShare, SharedSocket } from "./tabs.js";
+import { texts } from "./texts.js";
 
 /** The console's own address: what stands before `/assets/`. */
 export const base = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
@@ -11,7 +12,7 @@ const ours = { "x-tocsin-console": "1" };
 /** The one script address that is made of a text: the worker that shows pushes. */
 const policy = globalThis.trustedTypes?.createPolicy("tocsin", {
   createScriptURL(address) {
-    if (address !== base + "/sw.js") throw new TypeError("No other script is registered.");
+    if (address !== base + "/sw.js") throw new TypeError(texts.api.noOtherScript);
     return address;
   },
 });
@@ -47,7 +48,7 @@ export async function auth(path, body) {
   }
   const members = await answer.json().catch(() => null);
   if (answer.ok) return members;
-  throw new TocsinError(members?.error?.code ?? "UNAVAILABLE", members?.error?.message ?? `Status ${answer.status}.`);
+  throw new TocsinError(members?.error?.code ?? "UNAVAILABLE", members?.error?.message ?? texts.api.status(answer.status));
 }
 
 /** Runs a document; where the server wants a proof first of who asks, asks for it and goes on. */

@@ -5,7 +5,7 @@ import { el, note, put, sure } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
 import * as store from "./store.js";
-import { counted, explained, texts } from "./texts.js";
+import { explained, texts } from "./texts.js";
 
 const [bar, rail, main] = ["bar", "rail", "main"].map((id) => document.getElementById(id));
 
@@ -66,7 +66,7 @@ async function show(fromTop = false, isAgain = false) {
   let isSlow = false;
   let isAway = false;
   const say = () => {
-    if (isSlow && asked === turn && !isAgain) put(main, el("p", { className: "hint", role: "status" }, isAway ? texts.away : texts.loading));
+    if (isSlow && asked === turn && !isAgain) put(main, el("p", { className: "hint", role: "status" }, isAway ? texts.app.away : texts.app.loading));
   };
   const wait = setTimeout(() => {
     isSlow = true;
@@ -79,7 +79,7 @@ async function show(fromTop = false, isAgain = false) {
   try {
     addEventListener("tocsin-unreachable", away);
     if (!me && found?.view !== "sign-in") await begin();
-    if (!found) throw Object.assign(new Error("There is no such page."), { code: "NOT_FOUND" });
+    if (!found) throw Object.assign(new Error(texts.app.noSuchPage), { code: "NOT_FOUND" });
     const { open } = await code;
     // The view and the rail share what is asked for once a navigation.
     topics = once(loadTopics);
@@ -95,7 +95,7 @@ async function show(fromTop = false, isAgain = false) {
   } catch (error) {
     if (asked !== turn) return;
     const passes = PASSING.includes(error.code);
-    if (!passes || !isAgain) fail(passes ? new Error(texts.away) : error);
+    if (!passes || !isAgain) fail(passes ? new Error(texts.app.away) : error);
     if (passes) again(asked);
   } finally {
     clearTimeout(wait);
@@ -118,11 +118,11 @@ function fail(error) {
   if (error.code === "UNAUTHENTICATED") return signIn(location.pathname.slice(base.length) + location.search);
   document.title = "Tocsin";
   put(main,
-    el("h1", { tabIndex: -1 }, "This cannot be shown"),
+    el("h1", { tabIndex: -1 }, texts.app.notShown),
     el("p", { className: "error", role: "alert" }, explained(error)),
     el("div", { className: "row" },
-      el("button", { onclick: () => show() }, "Try again"),
-      el("a", { className: "button", href: base + "/" }, "Go to the feed")));
+      el("button", { onclick: () => show() }, texts.words.tryAgain),
+      el("a", { className: "button", href: base + "/" }, texts.app.toFeed)));
   if (me) frame("");
 }
 
@@ -164,8 +164,8 @@ function frame(path) {
   const send = path.match(/^\/topics\/([^/]+)/);
   put(bar,
     el("a", { className: "name", href: base + "/" }, "Tocsin"), state, el("a", { className: "waits", href: base + "/send", hidden: true }),
-    el("a", { href: base + "/search" }, "Search"),
-    el("a", { className: "button", href: `${base}/send${send ? `?topic=${send[1]}` : ""}` }, "Send"),
+    el("a", { href: base + "/search" }, texts.places.search),
+    el("a", { className: "button", href: `${base}/send${send ? `?topic=${send[1]}` : ""}` }, texts.places.send),
     el("a", { href: base + "/account" }, el("span", { className: "free" }, me.username)));
   void fillRail(path);
   void countWaiting();
@@ -177,7 +177,7 @@ async function countWaiting() {
   const shown = bar.querySelector(".waits");
   if (!shown) return;
   shown.hidden = count === 0;
-  put(shown, `${count} not sent yet`);
+  put(shown, texts.app.notSent(count));
 }
 
 async function fillRail(path) {
@@ -192,7 +192,7 @@ async function fillRail(path) {
       topics(), store.answered("unread", () => client.query("{ readState { unread topics { topicId unread } } }")).then(({ answer }) => answer),
       openIncidents().catch(() => null),
     ]);
-    const words = (number) => (number ? `${number} unread` : null);
+    const words = (number) => (number ? texts.app.unread(number) : null);
     for (const topic of readState.topics) unread[topic.topicId] = words(topic.unread);
     unread.all = words(readState.unread);
     if (readState.unread > 0) void navigator.setAppBadge?.(readState.unread).catch(() => {});
@@ -204,11 +204,11 @@ async function fillRail(path) {
   }
   const focused = rail.contains(document.activeElement) ? document.activeElement.href : null;
   put(rail,
-    el("ul", {}, entry("/feed", "All messages", unread.all), open ? entry("/incidents", "Incidents", open.words) : null,
+    el("ul", {}, entry("/feed", texts.places.feed, unread.all), open ? entry("/incidents", texts.places.incidents, open.words) : null,
       shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
-    el("ul", {}, entry("/start", "Start"), entry("/devices", "Devices"), entry("/tokens", "Tokens"), entry("/account", "Account"),
-      entry("/deliveries", "Problems"), entry("/audit", "Audit"),
-      me.admin ? [entry("/people", "People"), entry("/node", "Node")] : null));
+    el("ul", {}, ["start", "devices", "tokens", "account"].map((view) => entry(`/${view}`, texts.places[view])),
+      entry("/deliveries", texts.app.problems), entry("/audit", texts.places.audit),
+      me.admin ? [entry("/people", texts.places.people), entry("/node", texts.places.node)] : null));
   if (focused) [...rail.querySelectorAll("a")].find(({ href }) => href === focused)?.focus({ preventScroll: true });
 }
 
@@ -217,7 +217,7 @@ async function openIncidents() {
   if (!(await parts()).incidents) return null;
   const { answer: { page } } = await store.answered("open incidents", () => client.query("{ page: incidentsByStateAndOpenedAt(state: OPEN, limit: 100) { items { id } nextToken } }"));
   const count = page.items.length;
-  return { words: count > 0 ? `${count}${page.nextToken ? "+" : ""} open` : null };
+  return { words: count > 0 ? texts.app.open(count, page.nextToken) : null };
 }
 
 let stateText = "";
@@ -268,7 +268,7 @@ addEventListener("tocsin-marked", () => {
 export async function signOut() {
   const { unregisterWebPush } = await import("../../client/tocsin.js");
   const waiting = (await store.outbox.all()).length;
-  if (waiting > 0 && !sure(`${counted(waiting, "message")} not sent yet will be lost. Sign out?`)) return;
+  if (waiting > 0 && !sure(texts.app.sureSignOut(waiting))) return;
   // What needs no network is done in any case.
   await store.removeAll().catch(() => {});
   let elsewhere;
@@ -278,11 +278,11 @@ export async function signOut() {
     ({ location: elsewhere } = (await auth("logout", {})) ?? {});
   } catch (error) {
     await endPushesHere().catch(() => {});
-    throw PASSING.includes(error.code) ? new Error(texts.signedOutHere) : error;
+    throw PASSING.includes(error.code) ? new Error(texts.app.signedOutHere) : error;
   }
   client.close();
   tabs.postMessage("signed out");
-  note("Signed out.");
+  note(texts.app.signedOut);
   location.assign(elsewhere ?? base + "/sign-in");
 }
 

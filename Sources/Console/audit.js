@@ -1,7 +1,7 @@
 // Who changed what, and from where: everything for administrators, one's own for others.
 import { client } from "./api.js";
 import { el, field, form, moment, put, table } from "./dom.js";
-import { ago, explained } from "./texts.js";
+import { ago, explained, texts } from "./texts.js";
 
 const PAGE = 100;
 const EVENTS = `query Audit($filter: AuditEventFilter, $limit: Int, $nextToken: String) { page: auditEvents(filter: $filter, limit: $limit, nextToken: $nextToken) {
@@ -10,10 +10,10 @@ const EVENTS = `query Audit($filter: AuditEventFilter, $limit: Int, $nextToken: 
 export async function open({ me }) {
   const action = el("input", { autocomplete: "off", placeholder: "topic.*", maxLength: 100 });
   const actor = el("input", { autocomplete: "off", maxLength: 200 });
-  const outcome = el("select", {}, [["", "done and refused"], ["DONE", "done"], ["REFUSED", "refused"]].map(([value, words]) => el("option", { value }, words)));
+  const outcome = el("select", {}, Object.entries(texts.audit.outcomes).map(([value, words]) => el("option", { value }, words)));
   const shown = el("div");
   const said = el("p", { className: "hint", role: "status" });
-  const older = el("button", { hidden: true, onclick: () => more().catch((error) => put(said, explained(error))) }, "Older");
+  const older = el("button", { hidden: true, onclick: () => more().catch((error) => put(said, explained(error))) }, texts.audit.older);
   let rows = [];
   let next = null;
 
@@ -26,8 +26,8 @@ export async function open({ me }) {
     rows.push(...page.items.filter(Boolean).map(row));
     next = page.nextToken;
     older.hidden = !next;
-    put(shown, rows.length > 0 ? table("What was done", ["When", "Who", "What", "To what", "More"], rows) : null);
-    put(said, rows.length === 0 ? "Nothing was noted." : "");
+    put(shown, rows.length > 0 ? table(texts.audit.done, texts.audit.columns, rows) : null);
+    put(said, rows.length === 0 ? texts.audit.nothing : "");
   }
 
   async function begin() {
@@ -37,10 +37,13 @@ export async function open({ me }) {
 
   await begin();
   return {
-    title: "Audit",
+    title: texts.places.audit,
     body: [
-      me.admin ? null : el("p", {}, "What you did, and what was done to you and to what is yours."),
-      form([field("What", action, "an action, or all of a kind"), field("Who", actor, "a user's name or id"), field("How it ended", outcome)], "Show", begin, { explain: explained }),
+      me.admin ? null : el("p", {}, texts.audit.yours),
+      form([
+        field(texts.audit.what, action, texts.audit.whatHint), field(texts.audit.who, actor, texts.audit.whoHint),
+        field(texts.audit.ended, outcome),
+      ], texts.audit.show, begin, { explain: explained }),
       said, shown, el("div", { className: "row" }, older),
     ],
   };
@@ -50,9 +53,9 @@ function row({ at, actorKind, actor, network, action, subjectKind, subject, deta
   const more = JSON.stringify({ ...parsed(detail), ...(network && { network }), ...(requestId && { request: requestId }) }, null, 2);
   return [
     moment(at, ago(at)), el("span", { className: "free" }, actor ?? actorKind.toLowerCase()),
-    el("span", { className: outcome === "REFUSED" ? "failed" : null }, action, outcome === "REFUSED" ? ": refused" : ""),
+    el("span", { className: outcome === "REFUSED" ? "failed" : null }, action, outcome === "REFUSED" ? texts.audit.refused : ""),
     el("span", { className: "free" }, `${subjectKind.toLowerCase()} ${subject}`),
-    more === "{}" ? "" : el("details", {}, el("summary", {}, "More"), el("pre", { tabIndex: 0 }, more)),
+    more === "{}" ? "" : el("details", {}, el("summary", {}, texts.words.more), el("pre", { tabIndex: 0 }, more)),
   ];
 }
 

@@ -1,5 +1,6 @@
 // A chart of lines over time: a drawing, a sentence that says the same, and a table.
 import { el, table } from "./dom.js";
+import { texts } from "./texts.js";
 
 const [WIDTH, HEIGHT] = [600, 120];
 const COLOURS = ["accent", "urgent", "ok", "warn", "quiet"];
@@ -20,11 +21,11 @@ function shape(name, attributes, ...children) {
 export function chart(title, lines, { say }) {
   const known = lines.map((line) => ({ ...line, values: line.points.filter((point) => point !== null) })).filter(({ values }) => values.length > 0);
   const section = (...parts) => el("section", {}, el("h2", {}, title), ...parts);
-  if (known.length === 0) return section(el("p", { className: "hint" }, "Nothing was measured in this time."));
+  if (known.length === 0) return section(el("p", { className: "hint" }, texts.chart.nothing));
   const most = Math.max(...known.flatMap(({ values }) => values));
   const sentences = known.map(({ words, points, values }) => {
     const last = points.at(-1);
-    return `${words ? words + ": " : ""}${last === null ? "nothing just now" : say(last)}, at most ${say(Math.max(...values))}`;
+    return texts.chart.line(words, last === null ? null : say(last), say(Math.max(...values)));
   });
   const drawing = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${sentences.join("; ")}.`, width: "100%", height: HEIGHT, preserveAspectRatio: "none" },
     shape("path", { d: `M0 ${HEIGHT - 1}H${WIDTH}`, stroke: "var(--line)" }),
@@ -37,7 +38,7 @@ export function chart(title, lines, { say }) {
     const sample = shape("svg", { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" }, shape("path", { d: "M0 4H24", stroke, "stroke-dasharray": dashes, "stroke-width": 2 }));
     return el("li", {}, sample, " ", sentence);
   }));
-  return section(drawing, legend, el("details", {}, el("summary", {}, "As a table"), twin(title, known, say)));
+  return section(drawing, legend, el("details", {}, el("summary", {}, texts.chart.asTable), twin(title, known, say)));
 }
 
 /** The way of a line; after a gap it begins anew, and a point alone is a dot. */
@@ -63,5 +64,6 @@ function twin(title, lines, say) {
     if (values.every((value) => value === null)) return null;
     return [at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit" }), ...values.map((value) => (value === null ? "–" : say(value)))];
   }).filter(Boolean);
-  return table(rows.length > ROWS ? `${title}: the newest ${ROWS} of ${rows.length}` : title, ["At", ...lines.map(({ words }) => words || "Value")], rows.reverse().slice(0, ROWS));
+  const caption = rows.length > ROWS ? texts.chart.newest(title, ROWS, rows.length) : title;
+  return table(caption, [texts.chart.at, ...lines.map(({ words }) => words || texts.chart.value)], rows.reverse().slice(0, ROWS));
 }

@@ -1,7 +1,7 @@
 // Pushes that failed or wait for long, by reason, of the newest messages first; and trying them again.
 import { base, client } from "./api.js";
 import { el, moment, note, put, sure, table } from "./dom.js";
-import { ago, counted, explained, texts } from "./texts.js";
+import { ago, explained, texts } from "./texts.js";
 
 const PAGE = 100;
 /** So many messages are asked about at once. */
@@ -16,8 +16,8 @@ export async function open({ topics }) {
   const names = Object.fromEntries((await topics()).map(({ id, name }) => [id, name]));
   const groups = el("div");
   const said = el("p", { className: "hint", role: "status" });
-  const older = el("button", { hidden: true, onclick: () => look().catch((error) => note(explained(error))) }, "Look at older messages");
-  const anew = el("button", { onclick: () => begin().catch((error) => note(explained(error))) }, "Look again");
+  const older = el("button", { hidden: true, onclick: () => look().catch((error) => note(explained(error))) }, texts.deliveries.older);
+  const anew = el("button", { onclick: () => begin().catch((error) => note(explained(error))) }, texts.words.lookAgain);
   /** Each has the message and one of its pushes. */
   let found = [];
   let looked = 0;
@@ -27,7 +27,7 @@ export async function open({ topics }) {
 
   async function look() {
     older.hidden = true;
-    put(said, "Looking …");
+    put(said, texts.words.looking);
     const { page } = await client.query(LATEST, { limit: PAGE, nextToken: next });
     const messages = page.items.filter(Boolean);
     const troubled = messages.filter(({ createdAt, deliverySummary: { waiting, failed } }) =>
@@ -45,17 +45,15 @@ export async function open({ topics }) {
 
   function draw() {
     older.hidden = !next;
-    const back = last ? [", back to ", moment(last.createdAt, ago(last.createdAt))] : "";
-    put(said, found.length === 0 ? "No push failed and none waits for long" : counted(found.length, "push").replace("pushs", "pushes"),
-      ` among the newest ${counted(looked, "message")}`, back, ".");
+    put(said, texts.deliveries.found(found.length, looked, last && moment(last.createdAt, ago(last.createdAt))));
     const by = Map.groupBy ? Map.groupBy(found, reasonOf) : grouped(found, reasonOf);
     put(groups, [...by].sort(([, one], [, other]) => other.length - one.length).map(([words, entries]) => [
       el("h2", {}, words),
-      table(`${words}: ${entries.length}`, ["Message", "Device", "Since"], entries.slice(0, 50).map(({ message, push }) => [
-        el("a", { className: "free", href: `${base}/messages/${message.id}` }, `${names[message.topicId] ?? ""}#${message.number} ${message.title || "(no title)"}`),
+      table(`${words}: ${entries.length}`, texts.deliveries.columns, entries.slice(0, 50).map(({ message, push }) => [
+        el("a", { className: "free", href: `${base}/messages/${message.id}` }, `${names[message.topicId] ?? ""}#${message.number} ${message.title || texts.words.noTitle}`),
         el("span", { className: "free" }, push.device?.name ?? texts.platforms[push.platform] ?? push.platform), moment(push.updatedAt, ago(push.updatedAt)),
       ])),
-      entries.length > 50 ? el("p", { className: "hint" }, `and ${entries.length - 50} more`) : null,
+      entries.length > 50 ? el("p", { className: "hint" }, texts.deliveries.more(entries.length - 50)) : null,
       entries[0].push.status === "FAILED" ? el("div", { className: "row" }, retry(words, entries)) : null,
     ]));
   }
@@ -63,24 +61,24 @@ export async function open({ topics }) {
   const retry = (words, entries) => {
     const ids = [...new Set(entries.map(({ message }) => message.id))];
     return el("button", {
-      "aria-label": `Try again: ${words}`,
+      "aria-label": texts.deliveries.retryOf(words),
       async onclick() {
-        if (!sure(`Try again all pushes that failed, of ${counted(ids.length, "message")}?`)) return;
+        if (!sure(texts.deliveries.sureRetry(ids.length))) return;
         try {
           for (const id of ids) await client.mutate(AGAIN, { id });
-          note("They are due again.");
+          note(texts.words.dueAgain);
           await begin();
         } catch (error) {
           note(explained(error));
         }
       },
-    }, `Try again (${counted(ids.length, "message")})`);
+    }, texts.deliveries.retry(ids.length));
   };
 
   await begin();
   return {
-    title: "Deliveries with problems",
-    body: [el("p", {}, "What failed, and what waits for more than a minute, of the messages whose pushes you may see."), said, groups, el("div", { className: "row" }, older, anew)],
+    title: texts.deliveries.title,
+    body: [el("p", {}, texts.deliveries.about), said, groups, el("div", { className: "row" }, older, anew)],
     stop: () => (isOver = true),
   };
 }

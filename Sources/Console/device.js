@@ -1,6 +1,7 @@
 // What makes the browser a device: the service worker, the pushes it shows, and newer versions of the console.
 import { base, client, worker } from "./api.js";
 import { el, put } from "./dom.js";
+import { texts } from "./texts.js";
 
 const HOUR = 3_600_000;
 let started = false;
@@ -50,5 +51,5 @@ function update(waiting) {
 
 /** Nothing is loaded anew while somebody writes: they say when. */
 function offer(action) {
-  put(document.getElementById("update"), el("p", {}, "There is a newer version of this page. ", el("button", { onclick: action }, "Update")));
+  put(document.getElementById("update"), el("p", {}, texts.device.newer(el("button", { onclick: action }, texts.device.update))));
 }

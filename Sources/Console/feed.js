@@ -3,7 +3,7 @@ import { base, client } from "./api.js";
 import { el, note, put } from "./dom.js";
 import { FIELDS, line } from "./message-line.js";
 import { answered, forgetMessages, keepMessages, keptMessages } from "./store.js";
-import { explained } from "./texts.js";
+import { explained, texts } from "./texts.js";
 import { oneAtATime } from "./turns.js";
 
 const PAGE = 50;
@@ -20,16 +20,17 @@ export async function open({ id, go, topics }) {
   const known = await topics();
   if (id === null && known.length === 0) {
     void go("/start");
-    return { title: "Start", body: [] };
+    return { title: texts.places.start, body: [] };
   }
   const topic = id === null ? null : known.find((each) => each.id === id);
-  if (id !== null && !topic) throw Object.assign(new Error("There is no such topic."), { code: "UNAUTHORIZED" });
+  if (id !== null && !topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
   const names = topic ? null : Object.fromEntries(known.map((each) => [each.id, each.name]));
   const ended = new AbortController();
-  const list = el("div", { role: "feed", "aria-label": topic?.name ?? "All messages" });
-  const empty = el("p", { className: "hint" }, "No message yet. ", el("a", { href: `${base}/send${topic ? `?topic=${topic.id}` : ""}` }, "Send the first one."));
+  const list = el("div", { role: "feed", "aria-label": topic?.name ?? texts.places.feed });
+  const empty = el("p", { className: "hint" },
+    texts.feed.none(el("a", { href: `${base}/send${topic ? `?topic=${topic.id}` : ""}` }, texts.feed.sendFirst)));
   const fresh = el("button", { className: "main", hidden: true, onclick: showFresh });
-  const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, "Older messages");
+  const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, texts.feed.older);
   const none = el("p", { className: "hint", role: "status" });
   const said = el("p", { className: "hidden", role: "status" });
   /** What is shown, the newest first, and its articles by id. */
@@ -55,8 +56,8 @@ export async function open({ id, go, topics }) {
     const article = line(message, names);
     if (topic) {
       article.lastElementChild.append(el("button", {
-        className: "small", "data-key": "e", "aria-label": `Mark as read up to ${message.title}`, onclick: () => markRead(message.number),
-      }, "Read up to here"));
+        className: "small", "data-key": "e", "aria-label": texts.feed.readUpTo(message.title), onclick: () => markRead(message.number),
+      }, texts.feed.readHere));
     }
     return article;
   }
@@ -121,9 +122,9 @@ export async function open({ id, go, topics }) {
     });
     older.hidden = !next && !isCut;
     fresh.hidden = waiting.length === 0;
-    put(fresh, `${waiting.length} new`);
+    put(fresh, texts.words.newOnes(waiting.length));
     empty.hidden = entries.length > 0;
-    put(none, entries.length > 0 && !entries.some(passes) ? "Nothing here passes the filters." : null);
+    put(none, entries.length > 0 && !entries.some(passes) ? texts.feed.filtered : null);
     // What had the focus is not shown any more: the next entry has it.
     if (list.querySelector("[hidden] :focus")) (list.querySelector("article:not([hidden]) a") ?? unread).focus({ preventScroll: true });
   }
@@ -186,7 +187,7 @@ export async function open({ id, go, topics }) {
   function tell() {
     quiet ??= setTimeout(() => {
       quiet = null;
-      put(said, `New messages${topic ? ` in ${topic.name}` : ""}`);
+      put(said, texts.feed.come(topic?.name));
     }, 5000);
   }
 
@@ -225,12 +226,12 @@ export async function open({ id, go, topics }) {
   void listen(isStale ? entries[0]?.cursor : undefined);
 
   const choice = el("select", {
-    "aria-label": "Priority",
+    "aria-label": texts.words.priority,
     onchange() {
       least = Number(choice.value);
       draw();
     },
-  }, [[1, "every priority"], [3, "normal and above"], [4, "high and above"], [5, "urgent"]].map(([value, words]) => el("option", { value }, words)));
+  }, Object.entries(texts.feed.least).map(([value, words]) => el("option", { value }, words)));
   const unread = el("button", {
     "aria-pressed": "false",
     async onclick() {
@@ -242,14 +243,14 @@ export async function open({ id, go, topics }) {
       unread.setAttribute("aria-pressed", String(read !== null));
       draw();
     },
-  }, "Unread only");
+  }, texts.feed.unreadOnly);
   const readAll = el("button", {
     "data-key": "E",
     onclick: () => markRead(null),
-  }, "Mark all as read");
-  const settings = topic ? el("a", { className: "button", href: `${base}/topics/${topic.id}/settings` }, "Topic settings") : null;
+  }, texts.feed.readAll);
+  const settings = topic ? el("a", { className: "button", href: `${base}/topics/${topic.id}/settings` }, texts.feed.settings) : null;
   return {
-    title: topic?.name ?? "All messages",
+    title: topic?.name ?? texts.places.feed,
     body: [el("div", { className: "row" }, choice, unread, readAll, settings), said, none, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
     stop: () => ended.abort(),
   };

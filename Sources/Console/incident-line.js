@@ -1,7 +1,7 @@
 // One incident in a list, how it stands in words, what people do to it, and how changes come in.
 import { base, client } from "./api.js";
 import { el, moment } from "./dom.js";
-import { ago, counted, texts } from "./texts.js";
+import { ago, texts } from "./texts.js";
 
 export { oneAtATime } from "./turns.js";
 
@@ -31,7 +31,7 @@ export async function answer(name, incident, more = {}) {
 /** The state as a word, a shape and a colour. */
 export function state({ state }) {
   return el("span", { className: `stands ${state}` },
-    el("span", { "aria-hidden": "true" }, texts.incidentShapes[state] ?? ""), " ", texts.incidents[state] ?? state);
+    el("span", { "aria-hidden": "true" }, texts.incidentShapes[state] ?? ""), " ", texts.incidentStates[state] ?? state);
 }
 
 /** The urgency as a word, a shape and a colour. */
@@ -44,23 +44,24 @@ export function priority({ priority }) {
 export function standing(incident) {
   const { acknowledgedBy, acknowledgedOn, acknowledgedAt, snoozedUntil, resolvedBy, resolvedVia, resolvedAt, senderResolvedAt } = incident;
   const person = (name, place) => el("span", { className: "free" }, name, place ? ` (${place})` : "");
-  const over = senderResolvedAt ? [" Its sender says that it is over, ", moment(senderResolvedAt, ago(senderResolvedAt)), "."] : [];
+  const when = (time) => (time ? moment(time, ago(time)) : null);
+  const over = senderResolvedAt ? texts.incidentLine.over(when(senderResolvedAt)) : [];
   switch (incident.state) {
     case "ACKNOWLEDGED":
-      return [acknowledgedBy ? [person(acknowledgedBy, acknowledgedOn), " has it"] : "Its sender has it",
-        acknowledgedAt ? [": acknowledged ", moment(acknowledgedAt, ago(acknowledgedAt))] : "", ".", over];
-    case "SNOOZED": return ["Rests; opens again ", snoozedUntil ? moment(snoozedUntil, ago(snoozedUntil)) : "later", ".", over];
-    case "RESOLVED":
-      return ["Resolved ", resolvedVia !== "SENDER" && resolvedBy ? ["by ", person(resolvedBy)] : (texts.vias[resolvedVia] ?? ""),
-        resolvedAt ? [", ", moment(resolvedAt, ago(resolvedAt))] : "", "."];
-    default: return ["Nobody has it yet.", over];
+      return [texts.incidentLine.taken(acknowledgedBy ? person(acknowledgedBy, acknowledgedOn) : null, when(acknowledgedAt)), over];
+    case "SNOOZED": return [texts.incidentLine.rests(when(snoozedUntil)), over];
+    case "RESOLVED": {
+      const by = resolvedVia !== "SENDER" && resolvedBy ? person(resolvedBy) : null;
+      return texts.incidentLine.resolved(by, texts.vias[resolvedVia] ?? "", when(resolvedAt));
+    }
+    default: return [texts.incidentLine.nobody, over];
   }
 }
 
 /** How many alerts fire. */
 export function alerts({ alertCount, firingCount, truncatedCount }) {
   if (alertCount === 0) return null;
-  return `${firingCount} of ${counted(alertCount, "alert")} firing${truncatedCount > 0 ? `, ${truncatedCount} more were not shown` : ""}`;
+  return texts.incidentLine.alerts(firingCount, alertCount, truncatedCount);
 }
 
 /** `names` are those of topics by id; `acknowledge` is called with the incident. */
@@ -68,15 +69,17 @@ export function line(incident, names, acknowledge) {
   const called = `${names[incident.topicId] ?? ""}#${incident.number}`;
   return el("article", { id: `i-${incident.id}`, "aria-labelledby": `t-${incident.id}` },
     state(incident), priority(incident),
-    el("h2", { id: `t-${incident.id}` }, el("a", { className: "free", href: `${base}/incidents/${incident.id}` }, incident.title || "(no title)")),
+    el("h2", { id: `t-${incident.id}` }, el("a", { className: "free", href: `${base}/incidents/${incident.id}` }, incident.title || texts.words.noTitle)),
     incident.body ? el("p", { className: "text" }, incident.body) : null,
     el("p", { className: "meta" },
       el("span", { className: "free" }, called),
-      el("span", {}, "opened ", moment(incident.openedAt, ago(incident.openedAt))),
-      incident.occurrences > 1 ? el("span", {}, `${incident.occurrences} times`) : null,
-      alerts(incident), incident.flapping ? "comes and goes" : null, el("span", {}, standing(incident))),
+      el("span", {}, texts.incidentLine.opened(moment(incident.openedAt, ago(incident.openedAt)))),
+      incident.occurrences > 1 ? el("span", {}, texts.incidentLine.times(incident.occurrences)) : null,
+      alerts(incident), incident.flapping ? texts.incidentLine.flapping : null, el("span", {}, standing(incident))),
     incident.state === "OPEN"
-      ? el("button", { "data-key": "a", "aria-label": `Acknowledge ${called}: ${incident.title}`, onclick: () => acknowledge(incident) }, "Acknowledge") : null);
+      ? el("button", {
+        "data-key": "a", "aria-label": texts.incidentLine.acknowledgeOf(called, incident.title), onclick: () => acknowledge(incident),
+      }, texts.words.acknowledge) : null);
 }
 
 const LIVE = ["Create", "Update"].map((name) =>

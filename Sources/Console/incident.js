@@ -16,7 +16,7 @@ const NOTE = "mutation Note($id: ID!, $text: String!) { addIncidentNote(id: $id,
 
 export async function open({ id, me, topics }) {
   const topic = new Map((await topics()).map((each) => [each.id, each.name]));
-  const gone = () => Object.assign(new Error("There is no such incident."), { code: "UNAUTHORIZED" });
+  const gone = () => Object.assign(new Error(texts.incident.noSuchIncident), { code: "UNAUTHORIZED" });
   const ended = new AbortController();
   const stands = el("p", { className: "standing", role: "status", tabIndex: -1 });
   const problem = el("p", { className: "error", role: "alert", hidden: true });
@@ -94,11 +94,11 @@ export async function open({ id, me, topics }) {
 
   const text = el("textarea", { required: true, maxLength: 4000 });
   return {
-    title: incident.title || "(no title)",
+    title: incident.title || texts.words.noTitle,
     body: [
       stands, acts, problem, about, alerts, timeline,
-      el("h2", {}, "Add a note"),
-      form([field("Note", text, "a line of the timeline, for all who can see the incident")], "Add the note", async () => {
+      el("h2", {}, texts.incident.addNote),
+      form([field(texts.incident.note, text, texts.incident.noteHint)], texts.incident.addTheNote, async () => {
         await client.mutate(NOTE, { id, text: text.value });
         text.value = "";
         await refresh();
@@ -113,37 +113,39 @@ function buttons(incident, me, run) {
   const mine = incident.acknowledgedBy === me.username;
   const isOver = incident.state === "RESOLVED";
   const isTaken = incident.state === "ACKNOWLEDGED";
-  if (isOver) return el("div", { className: "row" }, el("button", { onclick: run("reopen") }, "Reopen"));
+  if (isOver) return el("div", { className: "row" }, el("button", { onclick: run("reopen") }, texts.incident.reopen));
   return [
     el("div", { className: "row" },
-      isTaken && mine ? null : el("button", { className: "main", onclick: run("acknowledge") }, isTaken ? "Join in" : "Acknowledge"),
-      el("button", { onclick: run("resolve") }, "Resolve"),
-      isTaken ? el("button", { onclick: run("unacknowledge") }, mine ? "Give it back" : "Take it back from them") : null),
-    el("div", { className: "row", role: "group", "aria-label": "Snooze" }, "Snooze for",
-      [[30, "30 min"], [60, "1 h"], [240, "4 h"]].map(([minutes, words]) =>
-        el("button", { "aria-label": `Snooze for ${words}`, onclick: run("snooze", { minutes }) }, words))),
+      isTaken && mine ? null : el("button", { className: "main", onclick: run("acknowledge") }, isTaken ? texts.incident.join : texts.words.acknowledge),
+      el("button", { onclick: run("resolve") }, texts.incident.resolve),
+      isTaken ? el("button", { onclick: run("unacknowledge") }, mine ? texts.incident.giveBack : texts.incident.takeBack) : null),
+    el("div", { className: "row", role: "group", "aria-label": texts.incident.snooze }, texts.incident.snoozeFor,
+      Object.entries(texts.incident.times).map(([minutes, words]) =>
+        el("button", { "aria-label": texts.incident.snoozeForTime(words), onclick: run("snooze", { minutes: Number(minutes) }) }, words))),
   ];
 }
 
 function facts(incident, called) {
   const labels = Object.entries(read(incident.labels));
   const topic = el("a", { href: `${base}/topics/${incident.topicId}` }, called);
-  const others = el("a", { href: `${base}/incidents?topic=${encodeURIComponent(incident.topicId)}` }, "others of this topic");
+  const others = el("a", { href: `${base}/incidents?topic=${encodeURIComponent(incident.topicId)}` }, texts.incident.others);
   const rows = [
-    ["Incident", [topic, ", ", others]],
-    ["Opened", moment(incident.openedAt, ago(incident.openedAt))],
-    ["Last heard of", [moment(incident.lastEventAt, ago(incident.lastEventAt)), incident.occurrences > 1 ? `, ${incident.occurrences} times in all` : ""]],
-    firing(incident) && ["Alerts", firing(incident)],
-    incident.flapping && ["Flaps", "it comes and goes: it sounds once in 15 minutes at most"],
-    incident.assignee && ["Assigned to", incident.assignee],
-    incident.url && ["Link", link(incident.url)],
-    labels.length > 0 && ["Labels", labels.map(([name, value]) => el("div", {}, `${name}: ${value}`))],
-    ["Key", incident.key],
+    [texts.words.incident, [topic, ", ", others]],
+    [texts.incident.opened, moment(incident.openedAt, ago(incident.openedAt))],
+    [texts.incident.lastHeard, [
+      moment(incident.lastEventAt, ago(incident.lastEventAt)), incident.occurrences > 1 ? texts.incident.timesInAll(incident.occurrences) : "",
+    ]],
+    firing(incident) && [texts.incident.alerts, firing(incident)],
+    incident.flapping && [texts.incident.flaps, texts.incident.flapping],
+    incident.assignee && [texts.incident.assignedTo, incident.assignee],
+    incident.url && [texts.words.link, link(incident.url)],
+    labels.length > 0 && [texts.incident.labels, labels.map(([name, value]) => el("div", {}, `${name}: ${value}`))],
+    [texts.words.key, incident.key],
   ].filter(Boolean);
   return [
     incident.body ? el("pre", { tabIndex: 0 }, incident.body) : null,
-    table("About this incident", ["What", "Value"], rows.map(([name, value]) => [name, el("div", { className: "free" }, value)])),
-    incident.data ? el("details", {}, el("summary", {}, "What its sender gave with it"), el("pre", { tabIndex: 0 }, JSON.stringify(read(incident.data), null, 2))) : null,
+    table(texts.incident.about, texts.incident.columns, rows.map(([name, value]) => [name, el("div", { className: "free" }, value)])),
+    incident.data ? el("details", {}, el("summary", {}, texts.incident.given), el("pre", { tabIndex: 0 }, JSON.stringify(read(incident.data), null, 2))) : null,
   ];
 }
 
@@ -160,13 +162,16 @@ function members(listed) {
   if (listed.length === 0) return null;
   const order = [...listed].sort((one, other) => one.state.localeCompare(other.state));
   return [
-    el("h2", {}, "Alerts"),
-    table("Alerts of this incident", ["State", "Alert", "Since"], order.map((alert) => {
+    el("h2", {}, texts.incident.alerts),
+    table(texts.incident.alertsOf, texts.incident.alertColumns, order.map((alert) => {
       const since = alert.state === "FIRING" ? alert.startsAt : (alert.endsAt ?? alert.startsAt);
       const labels = Object.entries(read(alert.labels)).map(([name, value]) => `${name}: ${value}`).join(", ");
       return [
-        el("span", { className: alert.state === "FIRING" ? "failed" : "passed" }, alert.state === "FIRING" ? "● fires" : "✓ over"),
-        [el("div", { className: "free" }, alert.title), labels ? el("div", { className: "free hint" }, labels) : null, alert.url ? link(alert.url, "its source ↗") : null],
+        el("span", { className: alert.state === "FIRING" ? "failed" : "passed" }, alert.state === "FIRING" ? texts.incident.fires : texts.incident.over),
+        [
+          el("div", { className: "free" }, alert.title), labels ? el("div", { className: "free hint" }, labels) : null,
+          alert.url ? link(alert.url, texts.incident.source) : null,
+        ],
         since ? moment(since, ago(since)) : "",
       ];
     })),
@@ -177,13 +182,15 @@ function history(entries, showsAll, showAll) {
   const newest = [...entries].reverse();
   const shown = showsAll ? newest : newest.slice(0, NEWEST);
   return [
-    el("h2", {}, "Timeline"),
+    el("h2", {}, texts.incident.timeline),
     el("ol", { className: "timeline", reversed: true, start: entries.at(-1)?.number ?? 1 }, shown.map((entry) => el("li", {},
       el("p", {}, entry.text),
       el("div", { className: "meta" }, moment(entry.at, ago(entry.at)),
-        entry.change === "NOTED" && entry.by ? el("span", { className: "free" }, `noted by ${entry.by}`) : null,
+        entry.change === "NOTED" && entry.by ? el("span", { className: "free" }, texts.incident.notedBy(entry.by)) : null,
         entry.by && ["API", "SENDER"].includes(entry.via) ? null : texts.vias[entry.via],
-        entry.messageId ? el("a", { href: `${base}/messages/${entry.messageId}`, "aria-label": `Message of entry ${entry.number}` }, "message") : null)))),
-    shown.length < entries.length ? el("button", { onclick: showAll }, `All ${entries.length} entries`) : null,
+        entry.messageId
+          ? el("a", { href: `${base}/messages/${entry.messageId}`, "aria-label": texts.incident.messageOf(entry.number) }, texts.incident.message)
+          : null)))),
+    shown.length < entries.length ? el("button", { onclick: showAll }, texts.incident.all(entries.length)) : null,
   ];
 }

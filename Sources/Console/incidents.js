@@ -17,10 +17,10 @@ export async function open({ query, topics }) {
   const states = STATES.includes(asked) ? [asked] : STATES.slice(0, 3);
   let topicId = known.some(({ id }) => id === query.get("topic")) ? query.get("topic") : "";
   const ended = new AbortController();
-  const list = el("div", { role: "feed", "aria-label": "Incidents" });
+  const list = el("div", { role: "feed", "aria-label": texts.places.incidents });
   const empty = el("div", { hidden: true });
   const fresh = el("button", { className: "main", hidden: true, onclick: showFresh });
-  const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, "Older incidents");
+  const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, texts.incidents.older);
   const said = el("p", { className: "hidden", role: "status" });
   /** Incidents with their articles, by id. */
   const shown = new Map();
@@ -55,7 +55,7 @@ export async function open({ query, topics }) {
     list.hidden = !empty.hidden;
     older.hidden = !Object.values(next).some(Boolean);
     fresh.hidden = waiting.size === 0;
-    put(fresh, `${waiting.size} new`);
+    put(fresh, texts.words.newOnes(waiting.size));
   }
 
   async function read(which, tokens) {
@@ -101,7 +101,7 @@ export async function open({ query, topics }) {
   }
 
   function changed(incident) {
-    if (incident.state === "OPEN" && !shown.has(incident.id) && wanted(incident)) put(said, `New incident: ${incident.title}`);
+    if (incident.state === "OPEN" && !shown.has(incident.id) && wanted(incident)) put(said, texts.incidents.come(incident.title));
     dispatchEvent(new Event("tocsin-read"));
     if (shown.has(incident.id)) return place(incident);
     if (wanted(incident)) waiting.set(incident.id, incident);
@@ -127,16 +127,15 @@ export async function open({ query, topics }) {
 
   const here = (state) => `${base}/incidents${state || topicId ? "?" : ""}${[state && `state=${state}`, topicId && `topic=${encodeURIComponent(topicId)}`].filter(Boolean).join("&")}`;
   const chosen = STATES.includes(asked) ? asked : "";
-  const choices = el("nav", { className: "row", "aria-label": "Incidents by state" });
+  const choices = el("nav", { className: "row", "aria-label": texts.incidents.byState });
   const drawChoices = () => {
     put(choices, ["", ...STATES].map((state) => el("a", {
       className: "button", href: here(state), "aria-current": state === chosen ? "true" : null,
-    }, state === "" ? "Not resolved" : texts.incidents[state][0].toUpperCase() + texts.incidents[state].slice(1))));
-    put(empty, el("p", { className: "hint" }, chosen === "" || chosen === "OPEN" ? "Nothing is open. " : `Nothing is ${texts.incidents[chosen]}. `,
-      "What senders raise in your topics comes here by itself: see the integrations in a topic's settings."));
+    }, state === "" ? texts.incidents.notResolved : texts.incidentStates[state][0].toUpperCase() + texts.incidentStates[state].slice(1))));
+    put(empty, el("p", { className: "hint" }, texts.incidents.nothing(texts.incidentStates[chosen || "OPEN"])));
   };
   const topic = el("select", {
-    "aria-label": "Topic",
+    "aria-label": texts.words.topic,
     async onchange() {
       topicId = topic.value;
       history.replaceState(null, "", here(chosen));
@@ -147,11 +146,11 @@ export async function open({ query, topics }) {
       next = {};
       await refresh();
     },
-  }, el("option", { value: "" }, "every topic"), known.map(({ id, name }) => el("option", { value: id }, name)));
+  }, el("option", { value: "" }, texts.words.everyTopic), known.map(({ id, name }) => el("option", { value: id }, name)));
   topic.value = topicId;
   drawChoices();
   return {
-    title: "Incidents",
+    title: texts.places.incidents,
     body: [choices, el("div", { className: "row" }, topic), said, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
     stop: () => ended.abort(),
   };

@@ -1,7 +1,7 @@
 // Integrations of a topic: ways in for senders, their keys, and what came in.
 import { all, base, client, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
-import { ago, counted, explained, texts } from "./texts.js";
+import { ago, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
   items { id name kind receiver template enabled url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
@@ -18,7 +18,7 @@ const OVERLAP = 86_400;
 
 export async function open({ id, topics }) {
   const topic = (await topics()).find((each) => each.id === id);
-  if (!topic) throw Object.assign(new Error("There is no such topic."), { code: "UNAUTHORIZED" });
+  if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
   const mayAdd = topic.roles.includes("OWNER") || topic.roles.includes("PUBLISHER");
   const body = el("div");
   const secret = el("div", { role: "status" });
@@ -36,9 +36,9 @@ export async function open({ id, topics }) {
 
   /** A new key with what to paste where. It is shown once: the server keeps its hash alone. */
   function show({ key, url, snippets, integration }) {
-    const heading = el("h2", { tabIndex: -1 }, "The new key of ", el("span", { className: "free" }, integration?.name ?? ""), ", shown this once");
+    const heading = el("h2", { tabIndex: -1 }, texts.integrations.newKeyOf(el("span", { className: "free" }, integration?.name ?? "")));
     put(secret, el("div", { className: "once" }, heading,
-      pasted("Key", key), pasted(url.includes(key) ? "Address with the key in it" : "Address", url),
+      pasted(texts.words.key, key), pasted(url.includes(key) ? texts.integrations.addressWithKey : texts.integrations.address, url),
       Object.entries(JSON.parse(snippets)).map(([product, text]) => pasted(product, text))));
     heading.focus();
   }
@@ -46,15 +46,15 @@ export async function open({ id, topics }) {
   async function draw() {
     const list = (await all(LIST, { id }, (data) => data.integrationsByTopicId)).filter((each) => each && !each._deleted);
     list.sort((left, right) => left.name.localeCompare(right.name));
-    put(body, list.length > 0 ? list.map((each) => one(each, run, show)) : el("p", { className: "hint" }, "No integration yet. Senders have no way in but tokens."));
+    put(body, list.length > 0 ? list.map((each) => one(each, run, show)) : el("p", { className: "hint" }, texts.integrations.none));
   }
 
   await draw();
   return {
-    title: `${topic.name}: integrations`,
+    title: texts.integrations.title(topic.name),
     body: [
-      secret, body, mayAdd ? adding(id, draw, show) : el("p", { className: "hint" }, "Only who may publish to this topic adds integrations."),
-      el("p", { className: "hint" }, el("a", { href: `${base}/topics/${id}/settings` }, "Back to the topic's settings")),
+      secret, body, mayAdd ? adding(id, draw, show) : el("p", { className: "hint" }, texts.integrations.notYours),
+      el("p", { className: "hint" }, el("a", { href: `${base}/topics/${id}/settings` }, texts.integrations.back)),
     ],
   };
 }
@@ -68,7 +68,7 @@ function adding(topicId, draw, show) {
   const kinds = Object.entries(texts.kinds).filter(([kind]) => kind !== "HEARTBEAT");
   const kind = el("select", {}, kinds.map(([value, words]) => el("option", { value }, words)));
   const receiver = el("input", { autocomplete: "off" });
-  const named = field("Receiver", receiver, "one that ships, such as sentry");
+  const named = field(texts.integrations.receiver, receiver, texts.integrations.receiverHint);
   const fits = () => {
     named.hidden = kind.value !== "TEMPLATE";
     receiver.required = !named.hidden;
@@ -76,8 +76,10 @@ function adding(topicId, draw, show) {
   kind.addEventListener("change", fits);
   fits();
   return [
-    el("h2", {}, "A new integration"),
-    form([field("Name", name, "people read it in incidents"), field("What posts here", kind), named], "Add it", async () => {
+    el("h2", {}, texts.integrations.another),
+    form([
+      field(texts.words.name, name, texts.integrations.nameHint), field(texts.integrations.postsHere, kind), named,
+    ], texts.integrations.add, async () => {
       const input = { topicId, name: name.value, kind: kind.value, ...(named.hidden ? {} : { receiver: receiver.value }) };
       const { createIntegration: made } = await proven(MAKE, { input });
       name.value = "";
@@ -97,33 +99,34 @@ function one(integration, run, show) {
   const { id, name, kind, receiver, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
   const isOn = enabled !== false;
   const of = (words) => `${words}: ${name}`;
+  const turn = isOn ? texts.integrations.turnOff : texts.integrations.turnOn;
   const keys = keyHints.map((hint) => el("span", { className: "row" },
     el("code", {}, `${hint}…`),
     el("button", {
-      className: "danger", "aria-label": of(`Revoke ${hint}…`),
-      onclick: () => sure(`Revoke the key ${hint}… of ${name}? What posts with it is refused at once.`) && run(REVOKE, { id, hint })(),
-    }, "Revoke")));
+      className: "danger", "aria-label": of(texts.integrations.revokeKey(hint)),
+      onclick: () => sure(texts.integrations.sureRevoke(hint, name)) && run(REVOKE, { id, hint })(),
+    }, texts.words.revoke)));
   const rotated = (data) => show(data.rotateIntegrationKey);
   return el("article", { "aria-labelledby": `t-${id}` },
     el("h2", { id: `t-${id}` }, el("span", { className: "free" }, name)),
     el("p", { className: "meta" },
-      el("span", {}, texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, "off: takes nothing"),
-      el("span", {}, `${counted(events, "event")} taken`), refused > 0 ? el("span", {}, `${counted(refused, "request")} refused`) : null,
-      unmatchedResolves > 0 ? el("span", {}, `${counted(unmatchedResolves, "end")} of what was not open`) : null,
-      lastEventAt ? el("span", {}, "last ", moment(lastEventAt, ago(lastEventAt))) : "nothing came yet"),
-    url ? el("p", { className: "meta" }, el("span", {}, "posts to ", el("code", {}, url))) : null,
-    trouble ? el("p", { className: "error free" }, `Last trouble: ${trouble}`) : null,
-    el("div", { className: "row" }, keyHints.length > 0 ? "Keys that begin with" : "It has no key, so nothing can post here.", keys),
+      el("span", {}, texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, texts.integrations.off),
+      el("span", {}, texts.integrations.taken(events)), refused > 0 ? el("span", {}, texts.integrations.refused(refused)) : null,
+      unmatchedResolves > 0 ? el("span", {}, texts.integrations.unmatched(unmatchedResolves)) : null,
+      lastEventAt ? el("span", {}, texts.integrations.last(moment(lastEventAt, ago(lastEventAt)))) : texts.integrations.nothingCame),
+    url ? el("p", { className: "meta" }, el("span", {}, texts.integrations.postsTo(el("code", {}, url)))) : null,
+    trouble ? el("p", { className: "error free" }, texts.integrations.trouble(trouble)) : null,
+    el("div", { className: "row" }, keyHints.length > 0 ? texts.integrations.keys : texts.integrations.noKey, keys),
     el("div", { className: "row" },
-      el("button", { "aria-label": of("New key"), onclick: run(KEY, { id, overlap: OVERLAP }, rotated) }, "New key"),
-      keyHints.length > 0 ? el("small", { className: "hint" }, "the one before it stays good for a day") : null),
+      el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(KEY, { id, overlap: OVERLAP }, rotated) }, texts.integrations.newKey),
+      keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
     requests(integration), previewing(integration),
-    el("details", {}, el("summary", {}, "Turn off or delete"), el("div", { className: "row" },
-      el("button", { "aria-label": of(isOn ? "Turn off" : "Turn on"), onclick: run(CHANGE, { input: { id, enabled: !isOn, _version } }) }, isOn ? "Turn off" : "Turn on"),
+    el("details", {}, el("summary", {}, texts.integrations.end), el("div", { className: "row" },
+      el("button", { "aria-label": of(turn), onclick: run(CHANGE, { input: { id, enabled: !isOn, _version } }) }, turn),
       el("button", {
-        className: "danger", "aria-label": of("Delete"),
-        onclick: () => sure(`Delete ${name} with its keys? What posts with them is refused at once. Its incidents stay.`) && run(DELETE, { input: { id, _version } })(),
-      }, "Delete"))));
+        className: "danger", "aria-label": of(texts.words.delete),
+        onclick: () => sure(texts.integrations.sureDelete(name)) && run(DELETE, { input: { id, _version } })(),
+      }, texts.words.delete))));
 }
 
 /** The last requests of a day, asked for when they are wanted. */
@@ -138,20 +141,22 @@ function requests({ id, name }) {
         [
           el("div", { className: "free" }, texts.outcomes[request.outcome] ?? request.outcome),
           el("div", { className: "ways" },
-            request.incidentId ? el("a", { href: `${base}/incidents/${request.incidentId}` }, "the incident") : null,
-            request.messageId ? el("a", { href: `${base}/messages/${request.messageId}` }, "the message") : null),
-          request.body ? el("details", {}, el("summary", {}, "What was posted"), el("pre", { tabIndex: 0 }, request.body)) : null,
+            request.incidentId ? el("a", { href: `${base}/incidents/${request.incidentId}` }, texts.integrations.theIncident) : null,
+            request.messageId ? el("a", { href: `${base}/messages/${request.messageId}` }, texts.integrations.theMessage) : null),
+          request.body ? el("details", {}, el("summary", {}, texts.integrations.posted), el("pre", { tabIndex: 0 }, request.body)) : null,
         ],
       ]);
       put(shown,
-        rows.length > 0 ? table(`Recent requests to ${name}`, ["When", "Answer", "What became of it"], rows) : el("p", { className: "hint" }, "Nothing came in the last day."),
-        el("button", { onclick: load }, "Look again"));
+        rows.length > 0
+          ? table(texts.integrations.recentOf(name), texts.integrations.requestColumns, rows)
+          : el("p", { className: "hint" }, texts.integrations.nothingIn),
+        el("button", { onclick: load }, texts.words.lookAgain));
     } catch (error) {
-      put(shown, el("p", { className: "error" }, explained(error)), el("button", { onclick: load }, "Try again"));
+      put(shown, el("p", { className: "error" }, explained(error)), el("button", { onclick: load }, texts.words.tryAgain));
     }
   };
   return el("details", { ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
-    el("summary", {}, "Recent requests"), shown);
+    el("summary", {}, texts.integrations.recent), shown);
 }
 
 /** What a pasted body would become here: the server reads it, and stores nothing. */
@@ -169,20 +174,20 @@ function previewing({ id, name, kind, receiver, template }) {
       kind, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template } : {}),
     });
     put(shown,
-      el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} The sender would get ${preview.status}.`),
+      el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} ${texts.integrations.wouldGet(preview.status)}`),
       preview.problems.map((problem) => el("p", { className: "error free" }, problem)),
       preview.events.length > 0
-        ? table(`What it would become in ${name}`, ["Does", "Key", "Says", "Priority"], preview.events.map((event) => [
+        ? table(texts.integrations.wouldBecome(name), texts.integrations.eventColumns, preview.events.map((event) => [
           event.action, el("code", { className: "free" }, event.key ?? ""),
           [el("div", { className: "free" }, event.title), event.body ? el("div", { className: "free hint" }, event.body) : null],
-          event.priority == null ? "the usual" : String(event.priority),
+          event.priority == null ? texts.integrations.usual : String(event.priority),
         ]))
-        : el("p", { className: "hint" }, "No event: nothing would happen."),
-      preview.answer ? el("details", {}, el("summary", {}, "The answer"), el("pre", { tabIndex: 0 }, preview.answer)) : null);
+        : el("p", { className: "hint" }, texts.integrations.noEvent),
+      preview.answer ? el("details", {}, el("summary", {}, texts.integrations.answer), el("pre", { tabIndex: 0 }, preview.answer)) : null);
   };
-  return el("details", {}, el("summary", {}, "Preview"),
+  return el("details", {}, el("summary", {}, texts.integrations.preview),
     form([
-      field("Body", body, "as the sender posts it; nothing is stored"),
-      field("Headers", headers, "only where the receiver reads them: Name: value, one a line"),
-    ], "Show what it becomes", look, { explain: explained }), shown);
+      field(texts.integrations.body, body, texts.integrations.bodyHint),
+      field(texts.integrations.headers, headers, texts.integrations.headersHint),
+    ], texts.integrations.look, look, { explain: explained }), shown);
 }

@@ -1,16 +1,10 @@
-// What keys do. A view says what it can do by `data-key` on its buttons; help and docs are made of the one table.
+// What keys do. A view says what it can do by `data-key` on its buttons; help and docs tell what `texts.keys.help` says.
 import { base } from "./api.js";
 import { el, put } from "./dom.js";
+import { texts } from "./texts.js";
 
 const SWITCH = "tocsin.keys";
 
-export const KEYS = [
-  ["j", "next entry"], ["k", "entry before"], ["o", "open the entry"], ["e", "mark as read up to the entry"], ["E", "mark all as read"],
-  ["a", "acknowledge the entry"], ["w", "explain why somebody did not get it"], ["r", "try pushes again (asks)"], ["y", "copy the address"],
-  ["c", "send a message"], ["/", "search"], ["1", "every priority"], ["3", "normal and above"], ["4", "high and above"], ["5", "urgent only"],
-  ["g f", "all messages"], ["g t", "the first topic"], ["g i", "incidents"], ["g d", "devices"], ["g s", "search"], ["g n", "the node"],
-  ["?", "this help"], ["Escape", "close the help, or leave a field"],
-];
 const PLACES = { f: "/feed", i: "/incidents", d: "/devices", s: "/search", n: "/node" };
 
 const isOn = () => {
@@ -62,7 +56,7 @@ function act(key, go) {
       void navigator.clipboard?.writeText(entry?.querySelector("h2 a")?.href ?? location.href).catch(() => {});
       return true;
   }
-  const priority = "1345".includes(key) ? document.querySelector('main select[aria-label="Priority"]') : null;
+  const priority = "1345".includes(key) ? document.querySelector(`main select[aria-label="${texts.words.priority}"]`) : null;
   if (priority) {
     priority.value = key;
     priority.dispatchEvent(new Event("change"));
@@ -96,10 +90,12 @@ function help() {
   const dialog = el("dialog", { "aria-labelledby": "keys" });
   const before = document.activeElement;
   put(dialog,
-    el("h2", { id: "keys" }, "Keys"),
-    el("label", { className: "tick" }, on, el("span", {}, "Keys are on")),
-    el("dl", { className: "keys" }, KEYS.map(([key, words]) => [el("dt", {}, key.split(" ").map((each) => el("kbd", {}, each))), el("dd", {}, words)])),
-    el("button", { className: "main", onclick: () => dialog.close() }, "Close"));
+    el("h2", { id: "keys" }, texts.keys.title),
+    el("label", { className: "tick" }, on, el("span", {}, texts.keys.on)),
+    el("dl", { className: "keys" }, texts.keys.help.map(([key, words]) => [
+      el("dt", {}, key.split(" ").map((each) => el("kbd", {}, each))), el("dd", {}, words),
+    ])),
+    el("button", { className: "main", onclick: () => dialog.close() }, texts.keys.close));
   dialog.addEventListener("close", () => {
     dialog.remove();
     before?.focus?.();

@@ -11,12 +11,12 @@ export function line(message, names, shown = (text) => text) {
   return el("article", { id: `m-${message.id}`, "aria-labelledby": `t-${message.id}` },
     el("span", { className: `priority p${priority}` },
       el("span", { "aria-hidden": "true" }, texts.shapes[priority] ?? ""), " ", texts.priorities[priority] ?? String(priority)),
-    el("h2", { id: `t-${message.id}` }, el("a", { className: "free", href: `${base}/messages/${message.id}` }, message.title ? shown(message.title) : "(no title)")),
+    el("h2", { id: `t-${message.id}` }, el("a", { className: "free", href: `${base}/messages/${message.id}` }, message.title ? shown(message.title) : texts.words.noTitle)),
     message.body ? el("p", { className: "text" }, shown(message.body)) : null,
     el("p", { className: "meta" },
       names ? el("a", { href: `${base}/topics/${message.topicId}`, className: "free" }, names[message.topicId] ?? message.topicId) : null,
       el("span", {}, `#${message.number}`), moment(message.createdAt, ago(message.createdAt)),
       message.typeName ? el("span", { className: "free" }, message.typeName) : null,
       message.key ? el("span", { className: "free" }, message.key) : null,
-      message.url ? link(message.url, "open link ↗") : null));
+      message.url ? link(message.url, texts.messageLine.openLink) : null));
 }

@@ -3,7 +3,7 @@ import { base, client, parts } from "./api.js";
 import { el, field, form, link, moment, note, put, sure, table } from "./dom.js";
 import { FIELDS } from "./message-line.js";
 import { answered, keptMessage } from "./store.js";
-import { ago, counted, explained, texts } from "./texts.js";
+import { ago, explained, texts } from "./texts.js";
 import { oneAtATime } from "./turns.js";
 
 const DELIVERY = "id status reason attempts nextAttemptAt updatedAt platform userId providerId device { id name platform }";
@@ -21,7 +21,7 @@ export async function open({ id, me }) {
     const kept = await keptMessage(id);
     return kept && { getMessage: { ...kept, topic: null, deliveries: { items: [] } } };
   });
-  if (!message) throw Object.assign(new Error("There is no such message."), { code: "UNAUTHORIZED" });
+  if (!message) throw Object.assign(new Error(texts.message.noSuchMessage), { code: "UNAUTHORIZED" });
   const ended = new AbortController();
   const deliveries = new Map(message.deliveries.items.filter(Boolean).map((delivery) => [delivery.id, delivery]));
   const shown = el("div");
@@ -50,22 +50,24 @@ export async function open({ id, me }) {
     }
   }
   const facts = [
-    ["Topic", el("a", { href: `${base}/topics/${message.topicId}`, className: "free" }, message.topic?.name ?? message.topicId)],
-    message.incident && ["Incident", about(message)],
-    ["Number", `#${message.number}`], ["Priority", `${texts.priorities[message.priority] ?? message.priority}`],
-    ["Sent", moment(message.createdAt, ago(message.createdAt))], message.key && ["Key", message.key],
-    message.category && ["Category", message.category], message.typeName && ["Type", message.typeName],
-    message.url && ["Link", link(message.url)], message.expiresAt && ["Not pushed after", moment(message.expiresAt, ago(message.expiresAt))],
+    [texts.words.topic, el("a", { href: `${base}/topics/${message.topicId}`, className: "free" }, message.topic?.name ?? message.topicId)],
+    message.incident && [texts.words.incident, about(message)],
+    [texts.message.number, `#${message.number}`],
+    [texts.words.priority, `${texts.priorities[message.priority] ?? message.priority}`],
+    [texts.message.sent, moment(message.createdAt, ago(message.createdAt))], message.key && [texts.words.key, message.key],
+    message.category && [texts.words.category, message.category], message.typeName && [texts.message.type, message.typeName],
+    message.url && [texts.words.link, link(message.url)],
+    message.expiresAt && [texts.words.notPushedAfter, moment(message.expiresAt, ago(message.expiresAt))],
   ].filter(Boolean);
   const raw = JSON.stringify({ ...message, deliveries: undefined, deliverySummary: undefined, topic: undefined, incident: undefined }, null, 2);
   return {
-    title: message.title || "(no title)",
+    title: message.title || texts.words.noTitle,
     body: [
       message.body ? el("pre", { tabIndex: 0 }, message.body) : null,
-      table("About this message", ["What", "Value"], facts.map(([name, value]) => [name, el("span", { className: "free" }, value)])),
+      table(texts.message.about, texts.message.columns, facts.map(([name, value]) => [name, el("span", { className: "free" }, value)])),
       shown,
       explanation(message, me),
-      el("details", {}, el("summary", {}, "As JSON"), el("pre", { tabIndex: 0 }, raw)),
+      el("details", {}, el("summary", {}, texts.message.asJSON), el("pre", { tabIndex: 0 }, raw)),
     ],
     stop: () => ended.abort(),
   };
@@ -74,7 +76,7 @@ export async function open({ id, me }) {
 /** The incident that the message tells of, as it stands. */
 function about({ incident, topic }) {
   const name = `${topic?.name ?? ""}#${incident.number} ${incident.title}`;
-  return [el("a", { href: `${base}/incidents/${incident.id}`, className: "free" }, name), `, ${texts.incidents[incident.state] ?? incident.state}`];
+  return [el("a", { href: `${base}/incidents/${incident.id}`, className: "free" }, name), `, ${texts.incidentStates[incident.state] ?? incident.state}`];
 }
 
 function drawn(message, deliveries) {
@@ -84,22 +86,22 @@ function drawn(message, deliveries) {
     el("button", {
       "data-key": "r",
       async onclick() {
-        if (!sure(`Try ${counts[status].length} again that were ${texts.statuses[status]}?`)) return;
+        if (!sure(texts.message.sureRetry(counts[status].length, texts.statuses[status]))) return;
         try {
           await client.mutate(AGAIN, { id: message.id, status });
-          note("They are due again.");
+          note(texts.words.dueAgain);
         } catch (error) {
           note(explained(error));
         }
       },
-    }, `Try again what was ${texts.statuses[status]} (${counts[status].length})`));
+    }, texts.message.retry(texts.statuses[status], counts[status].length)));
   const rows = deliveries.map((delivery) => [
     el("span", { className: "free" }, delivery.device?.name ?? texts.platforms[delivery.platform] ?? delivery.platform),
     el("span", { className: delivery.status }, stateOf(delivery)), moment(delivery.updatedAt, ago(delivery.updatedAt)),
   ]);
   return [
-    el("h2", {}, "Pushes"), el("p", {}, deliveries.length === 0 ? "Nobody's device gets it, or you may not see whose." : summary),
-    rows.length > 0 ? table("Pushes of this message", ["Device", "State", "Since"], rows) : null, el("div", { className: "row" }, again),
+    el("h2", {}, texts.message.pushes), el("p", {}, deliveries.length === 0 ? texts.message.nobody : summary),
+    rows.length > 0 ? table(texts.message.pushesOf, texts.message.pushColumns, rows) : null, el("div", { className: "row" }, again),
   ];
 }
 
@@ -111,7 +113,7 @@ function byStatus(deliveries) {
 
 function stateOf({ status, reason, attempts, nextAttemptAt }) {
   const words = texts.statuses[status] ?? status;
-  if (status === "WAITING" && attempts > 0) return `tried ${counted(attempts, "time")}, next ${nextAttemptAt ? ago(nextAttemptAt) : "soon"}: ${reason ?? ""}`;
+  if (status === "WAITING" && attempts > 0) return texts.message.tried(attempts, nextAttemptAt ? ago(nextAttemptAt) : null, reason ?? "");
   if (!reason) return words;
   return `${words}: ${texts.reasons[reason] ?? reason}`;
 }
@@ -119,14 +121,14 @@ function stateOf({ status, reason, attempts, nextAttemptAt }) {
 function explanation(message, me) {
   const user = el("input", { value: me.userId, required: true, autocomplete: "off" });
   const answer = el("div", { role: "status" });
-  const asked = form([field("User id", user, "yours, unless you own the topic")], "Explain", async () => {
+  const asked = form([field(texts.message.user, user, texts.message.userHint)], texts.message.explain, async () => {
     const { explainDelivery: why } = await client.query(WHY, { id: message.id, user: user.value });
-    if (!why) return put(answer, "The server tells nothing of this user.");
+    if (!why) return put(answer, texts.message.noExplanation);
     put(answer, el("p", {}, el("strong", {}, why.summary)),
       el("ul", {}, why.gates.map((gate) =>
         el("li", { className: gate.passed === true ? "passed" : gate.passed === false ? "failed" : null },
           `${gate.passed === true ? "✓" : gate.passed === false ? "✗" : "·"} ${gate.sentence}`, gate.advice ? ` ${gate.advice}` : ""))));
   }, { explain: explained });
   asked.querySelector("button").dataset.key = "w";
-  return [el("h2", {}, "Why did somebody not get it?"), asked, answer];
+  return [el("h2", {}, texts.message.why), asked, answer];
 }

@@ -3,7 +3,7 @@ import { base, client } from "./api.js";
 import { el, field, note, put } from "./dom.js";
 import { FIELDS, line } from "./message-line.js";
 import { answered, keptMessages } from "./store.js";
-import { counted, explained } from "./texts.js";
+import { explained, texts } from "./texts.js";
 
 const PAGE = 50;
 const FOUND = `query Search($filter: ModelMessageFilterInput, $limit: Int, $nextToken: String) {
@@ -13,13 +13,13 @@ export async function open({ query, topics }) {
   const known = await topics();
   const names = Object.fromEntries(known.map(({ id, name }) => [id, name]));
   const text = el("input", { type: "search", required: true, maxLength: 200, value: query.get("q") ?? "", autocomplete: "off", autofocus: true });
-  const topic = el("select", {}, el("option", { value: "" }, "every topic"), known.map(({ id, name }) => el("option", { value: id }, name)));
+  const topic = el("select", {}, el("option", { value: "" }, texts.words.everyTopic), known.map(({ id, name }) => el("option", { value: id }, name)));
   if (known.some(({ id }) => id === query.get("topic"))) topic.value = query.get("topic");
   const day = (name) => el("input", { type: "date", value: /^\d{4}-\d\d-\d\d$/.test(query.get(name) ?? "") ? query.get(name) : "" });
   const [from, to] = [day("from"), day("to")];
-  const list = el("div", { role: "feed", "aria-label": "Messages found" });
+  const list = el("div", { role: "feed", "aria-label": texts.search.list });
   const said = el("p", { className: "hint", role: "status" });
-  const further = el("button", { hidden: true, onclick: () => run(next) }, "Look further back");
+  const further = el("button", { hidden: true, onclick: () => run(next) }, texts.search.further);
   let next = null;
   let found = 0;
   let turn = 0;
@@ -33,7 +33,7 @@ export async function open({ query, topics }) {
     }
     further.hidden = true;
     if (!wanted) return put(said, "");
-    put(said, "Looking …");
+    put(said, texts.words.looking);
     const filter = filterOf(wanted, topic.value, from.value, to.value);
     try {
       const { answer, isOld } = await answered("search", async () => (await client.query(FOUND, { filter, limit: PAGE, nextToken })).page,
@@ -44,8 +44,8 @@ export async function open({ query, topics }) {
       next = answer.nextToken;
       list.append(...items.map((message) => line(message, names, marker(wanted))));
       further.hidden = !next;
-      put(said, isOld ? `The server cannot be reached. Among the messages that this browser keeps: ${counted(found, "message")}.`
-        : next ? `${counted(found, "message")} so far.` : found === 0 ? "No message has it." : `${counted(found, "message")}, and no more.`);
+      put(said, isOld ? texts.search.kept(found)
+        : next ? texts.search.soFar(found) : found === 0 ? texts.search.none : texts.search.all(found));
     } catch (error) {
       if (asked !== turn) return;
       put(said);
@@ -55,9 +55,9 @@ export async function open({ query, topics }) {
   }
 
   const form = el("form", { role: "search" },
-    field("Text in title or body", text), field("Topic", topic),
-    el("div", { className: "row" }, field("From", from), field("To", to)),
-    el("div", { className: "row" }, el("button", { className: "main", type: "submit" }, "Search")));
+    field(texts.search.text, text), field(texts.words.topic, topic),
+    el("div", { className: "row" }, field(texts.search.from, from), field(texts.search.to, to)),
+    el("div", { className: "row" }, el("button", { className: "main", type: "submit" }, texts.search.search)));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const kept = new URLSearchParams(Object.entries({ q: text.value.trim(), topic: topic.value, from: from.value, to: to.value }).filter(([, value]) => value));
@@ -65,7 +65,7 @@ export async function open({ query, topics }) {
     void run(null);
   });
   void run(null);
-  return { title: "Search", body: [form, said, list, el("div", { className: "row" }, further)], stop: () => (turn += 1) };
+  return { title: texts.places.search, body: [form, said, list, el("div", { className: "row" }, further)], stop: () => (turn += 1) };
 }
 
 /** The text as it is written, and in the other ways that words are written. */

@@ -8,7 +8,7 @@ import { explained, texts } from "./texts.js";
 export async function open({ query, topics, go }) {
   const mine = (await topics()).filter(({ roles }) => roles.includes("OWNER") || roles.includes("PUBLISHER"));
   if (mine.length === 0) {
-    return { title: "Send", body: el("p", {}, "There is no topic that you may publish to. ", el("a", { href: base + "/start" }, "Make one.")) };
+    return { title: texts.places.send, body: el("p", {}, texts.send.noTopic(el("a", { href: base + "/start" }, texts.send.makeOne))) };
   }
   const topic = el("select", {}, mine.map(({ id, name }) => el("option", { value: id }, name)));
   if (mine.some(({ id }) => id === query.get("topic"))) topic.value = query.get("topic");
@@ -21,7 +21,7 @@ export async function open({ query, topics, go }) {
   const category = el("input", { autocomplete: "off", maxLength: 64 });
   const end = el("input", { type: "datetime-local" });
   const data = el("textarea", { spellcheck: false, placeholder: '{"host": "db-3"}' });
-  const preview = el("section", { className: "preview", "aria-label": "As a push" });
+  const preview = el("section", { className: "preview", "aria-label": texts.send.asPush });
   const command = el("pre", { tabIndex: 0 });
   const length = el("p", { className: "hint", role: "status" });
   const input = () => ({
@@ -33,19 +33,21 @@ export async function open({ query, topics, go }) {
     const body = JSON.stringify({ query: document, variables: { input: { topicId: topic.value, type: 0, ...input() } } });
     put(command, `curl ${location.origin}${base}/graphql -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\\n  -d '${body.replaceAll("'", "'\\''")}'`);
     const bytes = new TextEncoder().encode(title.value + text.value).length;
-    put(preview, el("h2", {}, "As a push"), el("div", { className: "card" }, el("strong", {}, title.value || "Title"), text.value && el("p", {}, text.value)),
+    put(preview, el("h2", {}, texts.send.asPush),
+      el("div", { className: "card" }, el("strong", {}, title.value || texts.send.title), text.value && el("p", {}, text.value)),
       el("ul", { className: "hint" }, Object.entries(texts.urgencies[priority.value]).map(([platform, words]) => el("li", {}, `${texts.platforms[platform]}: ${words}.`))));
-    put(length, bytes > 3500 ? `${bytes} bytes: phones get the beginning, the app reads the rest.` : "");
+    put(length, bytes > 3500 ? texts.send.long(bytes) : "");
   };
   const made = form([
-    field("Topic", topic), field("Title", title), field("Text", text), length, field("Priority", priority),
-    field("Link", url, "optional"), field("Key", key, "optional; a repeat with the same key is not sent again"),
-    el("details", {}, el("summary", {}, "More"),
-      field("Category", category, "names the buttons of the app"), field("Not pushed after", end), field("Data", data, "for the app: a JSON object of strings")),
-  ], "Send", async () => {
+    field(texts.words.topic, topic), field(texts.send.title, title), field(texts.send.text, text), length, field(texts.words.priority, priority),
+    field(texts.words.link, url, texts.send.linkHint), field(texts.words.key, key, texts.send.keyHint),
+    el("details", {}, el("summary", {}, texts.words.more),
+      field(texts.words.category, category, texts.send.categoryHint), field(texts.words.notPushedAfter, end),
+      field(texts.send.data, data, texts.send.dataHint)),
+  ], texts.send.send, async () => {
     const made = await send(topic.value, input());
     if (made) return go(`/messages/${made.id}`);
-    note("It waits, and is sent when the server can be reached.");
+    note(texts.send.waits);
     return go(`/topics/${topic.value}`);
   }, { explain: explained });
   made.addEventListener("input", draw);
@@ -53,12 +55,19 @@ export async function open({ query, topics, go }) {
   const waiting = el("div");
   const drawWaiting = async () => {
     const rows = (await outbox.all()).map(({ id, input: { title }, refused }) => [
-      el("span", { className: "free" }, title), el("span", { className: "free" }, refused ?? "waits until the server can be reached"),
-      el("button", { className: "danger", "aria-label": `Discard ${title}`, onclick: () => outbox.remove(id).then(() => dispatchEvent(new Event("tocsin-outbox"))) }, "Discard"),
+      el("span", { className: "free" }, title), el("span", { className: "free" }, refused ?? texts.send.unsent),
+      el("button", {
+        className: "danger", "aria-label": texts.send.discardOf(title),
+        onclick: () => outbox.remove(id).then(() => dispatchEvent(new Event("tocsin-outbox"))),
+      }, texts.send.discard),
     ]);
-    put(waiting, rows.length > 0 ? table("Not sent yet", ["Title", "Why", "What to do"], rows) : null);
+    put(waiting, rows.length > 0 ? table(texts.send.notSent, texts.send.columns, rows) : null);
   };
   addEventListener("tocsin-outbox", drawWaiting);
   void drawWaiting();
-  return { title: "Send", stop: () => removeEventListener("tocsin-outbox", drawWaiting), body: [waiting, made, preview, el("details", {}, el("summary", {}, "As a command"), command)] };
+  return {
+    title: texts.places.send,
+    body: [waiting, made, preview, el("details", {}, el("summary", {}, texts.send.asCommand), command)],
+    stop: () => removeEventListener("tocsin-outbox", drawWaiting),
+  };
 }

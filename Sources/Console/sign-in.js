@@ -1,7 +1,7 @@
 // Signing in by password or at a provider, and proving again who one is.
 import { auth, base } from "./api.js";
 import { el, field, form, put } from "./dom.js";
-import { explained } from "./texts.js";
+import { explained, texts } from "./texts.js";
 
 export async function open({ query, signedIn }) {
   const wanted = query.get("return") ?? "/";
@@ -9,23 +9,22 @@ export async function open({ query, signedIn }) {
   const name = el("input", { name: "username", autocomplete: "username", required: true, autofocus: true });
   const secret = el("input", { name: "password", type: "password", autocomplete: "current-password", required: true });
   const caps = el("p", { className: "hint", role: "status" });
-  secret.addEventListener("keyup", (event) => put(caps, event.getModifierState?.("CapsLock") ? "Caps lock is on." : ""));
-  const byPassword = form([field("User name", name), field("Password", secret), caps], "Sign in", async () => {
+  secret.addEventListener("keyup", (event) => put(caps, event.getModifierState?.("CapsLock") ? texts.signIn.capsLock : ""));
+  const byPassword = form([field(texts.signIn.user, name), field(texts.words.password, secret), caps], texts.signIn.signIn, async () => {
     await auth("password", { username: name.value, password: secret.value });
     await signedIn(wanted);
-  }, { explain: (error) => (error.code === "UNAUTHENTICATED" ? "The name or the password is wrong." : explained(error)) });
+  }, { explain: (error) => (error.code === "UNAUTHENTICATED" ? texts.signIn.wrong : explained(error)) });
   const providers = oidc.map((provider) =>
     el("a", {
       className: "button",
       href: `${base}/auth/login?provider=${encodeURIComponent(provider.id)}&return=${encodeURIComponent(base + wanted)}`,
-    }, el("span", { className: "free" }, provider.label), provider.away ? " (does not answer just now)" : null));
+    }, el("span", { className: "free" }, provider.label), provider.away ? texts.signIn.providerAway : null));
   return {
-    title: "Sign in",
+    title: texts.signIn.signIn,
     body: [
       password ? byPassword : null,
       providers.length > 0 ? el("div", { className: "row" }, providers) : null,
-      el("p", { className: "hint" }, "No administrator yet? The server's log told a code at its first start. ",
-        el("a", { href: base + "/auth/setup" }, "Enter it here.")),
+      el("p", { className: "hint" }, texts.signIn.noAdmin(el("a", { href: base + "/auth/setup" }, texts.signIn.enterCode))),
     ],
   };
 }
@@ -42,13 +41,13 @@ export async function askPassword() {
       resolve(answer);
     };
     put(dialog,
-      el("h2", { id: "prove" }, "Prove again who you are"),
-      form([provider ? el("p", {}, "You go to your sign-in provider and come back here. Then do it once more.") : field("Password", secret)], "Go on", async () => {
+      el("h2", { id: "prove" }, texts.signIn.prove),
+      form([provider ? el("p", {}, texts.signIn.byProvider) : field(texts.words.password, secret)], texts.signIn.goOn, async () => {
         const answer = await auth("elevate", provider ? { return: location.pathname + location.search } : { password: secret.value });
         if (answer?.location) return location.assign(answer.location);
         end(true);
       }, { explain: explained }),
-      el("button", { onclick: () => end(false) }, "Cancel"));
+      el("button", { onclick: () => end(false) }, texts.signIn.cancel));
     dialog.addEventListener("cancel", () => end(false));
     document.body.append(dialog);
     dialog.showModal();

@@ -1,5 +1,7 @@
 // One socket for all tabs of a browser. The tab that holds the lock has it, and passes on what the others say and hear;
 // when that tab goes the next one takes over, and each feed goes on at its own cursor.
+import { texts } from "./texts.js";
+
 const NAME = `tocsin-socket ${new URL("../..", import.meta.url).pathname}`;
 /** A tab that does not answer in this time is asleep: its lock is taken from it. */
 const ASLEEP = 5000;
@@ -42,7 +44,7 @@ export class SharedSocket {
   /** The page goes, perhaps to come back. */
   leave() {
     this.#say("close");
-    this.#lost(1001, "The page was left.");
+    this.#lost(1001, texts.tabs.left);
   }
 
   #say(kind, more) {
@@ -52,7 +54,7 @@ export class SharedSocket {
   #hear({ to, hub, kind, message, code, reason }) {
     if (kind === "begun" && this.readyState === 0) return this.#say("open");
     const isOther = this.#hub !== null && hub !== this.#hub;
-    if (kind === "begun" || (to === this.#id && kind === "opened" && isOther)) return this.#lost(1000, "Another tab has the socket now.");
+    if (kind === "begun" || (to === this.#id && kind === "opened" && isOther)) return this.#lost(1000, texts.tabs.taken);
     if (to !== this.#id || isOther) return;
     clearTimeout(this.#timer);
     if (kind === "closed") return this.#lost(code, reason);
@@ -163,20 +165,20 @@ function makeHub() {
       return say(from, "opened");
     }
     const member = members.get(from);
-    if (!member) return kind === "send" && say(from, "closed", { code: 1001, reason: "Another tab has the socket now." });
+    if (!member) return kind === "send" && say(from, "closed", { code: 1001, reason: texts.tabs.taken });
     if (kind === "close") return leave(from);
     member.at = now;
     pass(from, message, address);
     for (const [other, { at }] of members) {
       if (now - at < GONE) continue;
-      say(other, "closed", { code: 1001, reason: "The tab was asleep." });
+      say(other, "closed", { code: 1001, reason: texts.tabs.asleep });
       leave(other);
     }
   };
   channel.postMessage({ hub, kind: "begun" });
   return {
     close() {
-      for (const member of members.keys()) say(member, "closed", { code: 1000, reason: "Another tab has the socket now." });
+      for (const member of members.keys()) say(member, "closed", { code: 1000, reason: texts.tabs.taken });
       channel.close();
       reset();
     },

@@ -13,9 +13,10 @@ export async function open({ topics }) {
   const inWords = (scope) => {
     const [kind, topic] = scope.split(":");
     const name = known.find(({ id }) => id === topic)?.name ?? topic;
-    return topic ? `${kind === "publish" ? "publishes to" : "reads"} ${name}` : (texts.scopes[kind] ?? kind);
+    if (!topic) return texts.scopes[kind] ?? kind;
+    return kind === "publish" ? texts.tokens.publishesTo(name) : texts.tokens.reads(name);
   };
-  const show = (text) => put(secret, el("p", {}, "The new token, shown this once:"), el("pre", { tabIndex: 0 }, text));
+  const show = (text) => put(secret, el("p", {}, texts.tokens.once), el("pre", { tabIndex: 0 }, text));
   const run = (document, variables, then) => async () => {
     try {
       const data = await proven(document, variables);
@@ -28,17 +29,21 @@ export async function open({ topics }) {
   async function draw() {
     const tokens = (await all(LIST, {}, (data) => data.tokens)).filter((token) => !token.revokedAt && new Date(token.expiresAt) > new Date());
     const rows = tokens.map((token) => [
-      el("span", { className: "free" }, token.name || token.id), token.scopes.map(inWords).join("; ") + (token.cidrs.length > 0 ? ` from ${token.cidrs.join(", ")}` : ""),
-      token.lastUsedAt ? [moment(token.lastUsedAt, ago(token.lastUsedAt)), ` from ${token.lastUsedFrom ?? "unknown"}`] : "never", moment(token.expiresAt, ago(token.expiresAt)),
+      el("span", { className: "free" }, token.name || token.id),
+      token.scopes.map(inWords).join("; ") + (token.cidrs.length > 0 ? texts.tokens.from(token.cidrs.join(", ")) : ""),
+      token.lastUsedAt
+        ? [moment(token.lastUsedAt, ago(token.lastUsedAt)), texts.tokens.from(token.lastUsedFrom ?? texts.words.unknown)]
+        : texts.words.never,
+      moment(token.expiresAt, ago(token.expiresAt)),
       [
-        el("button", { onclick: run("mutation Rotate($id: ID!) { rotateToken(id: $id) { text } }", { id: token.id }, (data) => show(data.rotateToken.text)) }, "Rotate"), " ",
+        el("button", { onclick: run("mutation Rotate($id: ID!) { rotateToken(id: $id) { text } }", { id: token.id }, (data) => show(data.rotateToken.text)) }, texts.tokens.rotate), " ",
         el("button", {
           className: "danger",
-          onclick: () => sure(`Revoke ${token.name || token.id}? What uses it stops at once.`) && run("mutation Revoke($id: ID!) { revokeToken(id: $id) { id } }", { id: token.id })(),
-        }, "Revoke"),
+          onclick: () => sure(texts.tokens.sureRevoke(token.name || token.id)) && run("mutation Revoke($id: ID!) { revokeToken(id: $id) { id } }", { id: token.id })(),
+        }, texts.words.revoke),
       ],
     ]);
-    put(body, rows.length > 0 ? table("Your tokens", ["Name", "What it does", "Last used", "Ends", "What to do"], rows) : el("p", {}, "No token yet."));
+    put(body, rows.length > 0 ? table(texts.tokens.yours, texts.tokens.columns, rows) : el("p", {}, texts.tokens.none));
   }
   const name = el("input", { required: true, maxLength: 100 });
   const scope = el("select", {}, [
@@ -48,8 +53,10 @@ export async function open({ topics }) {
   const days = el("input", { type: "number", min: 1, max: 365, value: "90", required: true });
   await draw();
   return {
-    title: "Tokens",
-    body: [body, el("h2", {}, "A new token"), form([field("Name", name), field("What it does", scope), field("Days", days)], "Make it", async () => {
+    title: texts.places.tokens,
+    body: [body, el("h2", {}, texts.tokens.another), form([
+      field(texts.words.name, name), field(texts.tokens.does, scope), field(texts.tokens.days, days),
+    ], texts.words.makeIt, async () => {
       const expiresAt = new Date(Date.now() + Number(days.value) * 86_400_000).toISOString();
       const { createToken } = await proven("mutation Make($input: CreateTokenInput!) { createToken(input: $input) { text } }", { input: { name: name.value, scopes: [scope.value], expiresAt } });
       show(createToken.text);

@@ -1,7 +1,7 @@
 // A topic's settings: the caller's own pushes, with whom it is shared, and its end.
 import { base, client, parts, proven } from "./api.js";
 import { el, field, form, note, put, sure, table } from "./dom.js";
-import { explained } from "./texts.js";
+import { explained, texts } from "./texts.js";
 
 const ONE = `query Settings($id: ID!) { memberships { topicId push delivery minPriority }
   getTopic(id: $id) { id name arn roles lastNumber watchers _version
@@ -13,7 +13,7 @@ export async function open({ id, go }) {
   let title = "";
   async function draw() {
     const { getTopic: topic, memberships } = await client.query(ONE, { id });
-    if (!topic) throw Object.assign(new Error("There is no such topic."), { code: "UNAUTHORIZED" });
+    if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
     title = topic.name;
     const run = (document, variables) => async () => {
       try {
@@ -24,26 +24,27 @@ export async function open({ id, go }) {
       }
     };
     put(body,
-      table("About this topic", ["What", "Value"], [
-        ["Your roles", topic.roles.join(", ").toLowerCase()], ["ARN", topic.arn], ["Last number", topic.lastNumber ?? "unknown"], ["Watching now", topic.watchers],
+      table(texts.topic.about, texts.topic.columns, [
+        [texts.topic.yourRoles, topic.roles.join(", ").toLowerCase()], [texts.topic.arn, topic.arn],
+        [texts.topic.lastNumber, topic.lastNumber ?? texts.words.unknown], [texts.topic.watching, topic.watchers],
       ]),
       has.integrations ? ways(topic, has) : null,
       pushes(topic, memberships.find(({ topicId }) => topicId === id), run), topic.grants ? sharing(topic, run, draw) : null,
       topic.roles.includes("OWNER") && topic.grants ? end(topic, go) : null);
   }
   await draw();
-  return { title: `${title}: settings`, body };
+  return { title: texts.topic.title(title), body };
 }
 
 /** Where senders come in, and what they have raised. */
 function ways({ id, roles }, { incidents }) {
   const mayAdd = roles.includes("OWNER") || roles.includes("PUBLISHER");
   return [
-    el("h2", {}, "Integrations"),
-    el("p", {}, "Monitoring systems post here in their own words, each by a key of its own."),
+    el("h2", {}, texts.topic.integrations),
+    el("p", {}, texts.topic.aboutIntegrations),
     el("div", { className: "row" },
-      mayAdd ? el("a", { className: "button", href: `${base}/topics/${id}/integrations` }, "Integrations of this topic") : null,
-      incidents ? el("a", { className: "button", href: `${base}/incidents?topic=${encodeURIComponent(id)}` }, "Its incidents") : null),
+      mayAdd ? el("a", { className: "button", href: `${base}/topics/${id}/integrations` }, texts.topic.toIntegrations) : null,
+      incidents ? el("a", { className: "button", href: `${base}/incidents?topic=${encodeURIComponent(id)}` }, texts.topic.toIncidents) : null),
   ];
 }
 
@@ -51,27 +52,29 @@ function pushes(topic, mine, run) {
   const join = "mutation Join($id: ID!, $push: Boolean!) { subscribeToTopic(topicId: $id, push: $push) { push } }";
   const on = mine?.push === true;
   return [
-    el("h2", {}, "Your pushes"),
-    el("p", {}, on ? "Your devices get this topic's messages." : mine ? "You have muted this topic." : "You are no member: your devices get nothing of it."),
-    el("button", { onclick: run(join, { id: topic.id, push: !on }) }, on ? "Mute" : "Push to my devices"),
+    el("h2", {}, texts.topic.pushes),
+    el("p", {}, on ? texts.topic.on : mine ? texts.topic.muted : texts.topic.noMember),
+    el("button", { onclick: run(join, { id: topic.id, push: !on }) }, on ? texts.topic.mute : texts.topic.push),
   ];
 }
 
 function sharing(topic, run, draw) {
   const take = "mutation Take($id: ID!) { revokeGrant(id: $id) { id } }";
   const rows = topic.grants.items.filter(Boolean).map((grant) => [
-    el("span", { className: "free" }, grant.subjectKind === "SIGNED_IN" ? "everybody who has signed in" : `${grant.subjectKind.toLowerCase()} ${grant.subjectName ?? grant.subject}`),
-    grant.roles.join(", ").toLowerCase() + (grant.pending ? " (has not signed in yet)" : ""),
-    el("button", { className: "danger", onclick: run(take, { id: grant.id }) }, "Take back"),
+    el("span", { className: "free" }, grant.subjectKind === "SIGNED_IN" ? texts.topic.everybody : `${grant.subjectKind.toLowerCase()} ${grant.subjectName ?? grant.subject}`),
+    grant.roles.join(", ").toLowerCase() + (grant.pending ? texts.topic.pending : ""),
+    el("button", { className: "danger", onclick: run(take, { id: grant.id }) }, texts.topic.takeBack),
   ]);
-  const whom = el("select", {}, ["user", "group", "everybody"].map((value) => el("option", { value }, value)));
+  const whom = el("select", {}, Object.entries(texts.topic.subjects).map(([value, words]) => el("option", { value }, words)));
   const name = el("input", { autocomplete: "off" });
-  const role = el("select", {}, [["READER", "reads"], ["PUBLISHER", "reads and publishes"], ["OWNER", "does everything but delete it"]].map(([value, words]) => el("option", { value }, words)));
+  const role = el("select", {}, Object.entries(texts.topic.roles).map(([value, words]) => el("option", { value }, words)));
   const push = el("input", { type: "checkbox" });
   return [
-    el("h2", {}, "Shared with"),
-    rows.length > 0 ? table("With whom this topic is shared", ["Who", "May", "What to do"], rows) : el("p", {}, "Nobody yet."),
-    form([field("With", whom), field("Name of the user or group", name), field("Who", role), field("their devices get the pushes at once", push)], "Share", async () => {
+    el("h2", {}, texts.topic.sharedWith),
+    rows.length > 0 ? table(texts.topic.grants, texts.topic.grantColumns, rows) : el("p", {}, texts.topic.nobody),
+    form([
+      field(texts.topic.whom, whom), field(texts.topic.name, name), field(texts.topic.role, role), field(texts.topic.pushAtOnce, push),
+    ], texts.topic.share, async () => {
       const subject = whom.value === "everybody" ? { everybody: true } : { [whom.value]: name.value };
       const roles = role.value === "PUBLISHER" ? ["READER", "PUBLISHER"] : [role.value];
       await proven("mutation Give($input: GrantInput!) { grantTopic(input: $input) { id } }", { input: { topicId: topic.id, ...subject, roles, push: push.checked } });
@@ -83,14 +86,14 @@ function sharing(topic, run, draw) {
 function end(topic, go) {
   const name = el("input", { autocomplete: "off", required: true });
   return [
-    el("h2", {}, "Delete the topic"),
-    form([field("Type its name", name, "its messages go with it; this cannot be undone")], "Delete", async () => {
-      if (name.value !== topic.name) throw new Error("That is not its name.");
-      if (!sure(`Delete ${topic.name} with all its messages?`)) return;
+    el("h2", {}, texts.topic.end),
+    form([field(texts.topic.typeName, name, texts.topic.typeNameHint)], texts.words.delete, async () => {
+      if (name.value !== topic.name) throw new Error(texts.topic.notItsName);
+      if (!sure(texts.topic.sureDelete(topic.name))) return;
       await client.mutate("mutation End($input: DeleteTopicInput!) { deleteTopic(input: $input) { id } }", { input: { id: topic.id, _version: topic._version } });
       dispatchEvent(new Event("tocsin-topics"));
       await go("/");
     }, { explain: explained }),
-    el("p", { className: "hint" }, el("a", { href: `${base}/topics/${topic.id}` }, "Back to its messages")),
+    el("p", { className: "hint" }, el("a", { href: `${base}/topics/${topic.id}` }, texts.topic.back)),
   ];
 }

@@ -2,9 +2,9 @@
 Use: keyboard.py BINARY [CHROMIUM] [PICTURES]"""
 
 import os
-import re
 import sys
 
+import console_texts
 from axe_playwright_python.sync_playwright import Axe
 from console import FILES, PASSWORD, TAGS, Walk, in_chromium
 from playwright.sync_api import expect
@@ -66,8 +66,7 @@ def walk(server, context, checks, pictures):
 
     keys.press("?")
     expect(page.get_by_role("dialog")).to_be_visible(timeout=60_000)
-    with open(os.path.join(FILES, "keys.js"), encoding="utf-8") as file:
-        table = re.findall(r'\["(.+?)", "(.+?)"\]', file.read())
+    table = page.evaluate("async () => { %s return texts.keys.help; }" % console_texts.IMPORT)
     with open(os.path.join(FILES, "..", "..", "docs", "console.md"), encoding="utf-8") as file:
         docs = file.read()
     rows = [" ".join(f"`{each}`" for each in key.split(" ")) for key, _ in table]

@@ -1,10 +1,11 @@
 """Shows each view of the console in its five states: empty, loading, with an error, without a server, and without the right to
-see it. Use: states.py BINARY [CHROMIUM]"""
+see it. Before, it looks whether every text of the console stands in one file. Use: states.py BINARY [CHROMIUM]"""
 
 import subprocess
 
 from playwright.sync_api import expect
 
+import console_texts
 from console import PASSWORD, Walk, in_chromium
 
 AWAY = "The server cannot be reached. This comes up as soon as it can."
@@ -71,6 +72,8 @@ def left(here):
             route.continue_()
 
     here.go("/devices", "Devices")
+    # The rail is filled beside the view.
+    expect(page.locator("#rail a[aria-current]")).to_have_count(1, timeout=60_000)
     page.route("**/graphql", hold)
     # The second press comes before the first view has said that it loads.
     page.evaluate("""() => ["/account", "/tokens"].forEach((path) => document.querySelector(`#rail a[href$="${path}"]`).click())""")
@@ -84,6 +87,7 @@ def left(here):
 
 def walk(server, browser, checks):
     root, ben = (entered(server, browser, checks, name) for name in ("root", "ben"))
+    console_texts.check(root)
     token = server.administer("token", "create", "--user", "root")
     empty = {
         "/": "Start", "/search?q=nothing": "No message has it.", "/deliveries": "No push failed", "/devices": "No device yet.",
