@@ -109,7 +109,7 @@ struct StoredLedgerTests {
                 #expect(all.map(\.platform) == [.ios, nil])
                 #expect(all.last?.deviceID.userWithoutDevice == UserID("cy"))
                 #expect(try writer.deliverySummaries(of: [message])[message]?.counts == [.skipped: 2])
-                #expect(try writer.redrive(message, status: .skipped, to: nil, now: moment(20)) == 1)
+                #expect(try writer.redrive(message, status: .skipped, reason: nil, to: nil, now: moment(20)) == 1)
                 #expect(try writer.deliveries(of: message, to: [missing]).map(\.status) == [.skipped])
             }
         }

@@ -249,7 +249,10 @@ struct StoredOutboxTests {
                     try writer.save(rows)
                     try writer.removeMembership(of: UserID("u0"), in: topic)
                     try writer.save(Membership(topicID: topic, userID: UserID("u1"), push: false, createdAt: moment(0)))
-                    #expect(try writer.redrive(MessageID("m1"), status: .failed, to: nil, now: moment(500)) == 3)
+                    #expect(
+                        try writer.redrive(MessageID("m1"), status: .failed, reason: nil, to: nil, now: moment(500))
+                            == 3
+                    )
                     let claimed = try writer.claimDeliveries(now: moment(500), leaseUntil: moment(560), limit: 10)
                     #expect(claimed.map(\.device.id.text) == ["d0-u1", "d0-u2"])
                     #expect(claimed.map(\.device.isTopicMuted) == [true, false])
@@ -275,8 +278,12 @@ struct StoredOutboxTests {
                 try writer.save(repeated)
                 let all = try writer.deliveries(of: MessageID("m1"), status: nil, after: nil, limit: 10)
                 #expect(all.map(\.status) == [.failed, .accepted, .skipped, .skipped])
-                #expect(try writer.redrive(MessageID("m1"), status: .skipped, to: nil, now: moment(500)) == 2)
-                #expect(try writer.redrive(MessageID("m1"), status: .failed, to: nil, now: moment(500)) == 1)
+                #expect(
+                    try writer.redrive(MessageID("m1"), status: .skipped, reason: nil, to: nil, now: moment(500)) == 2
+                )
+                #expect(
+                    try writer.redrive(MessageID("m1"), status: .failed, reason: nil, to: nil, now: moment(500)) == 1
+                )
                 let claimed = try writer.claimDeliveries(now: moment(500), leaseUntil: moment(560), limit: 10)
                 #expect(claimed.map(\.delivery.attempts) == [0, 0, 0])
                 let page = try writer.deliveries(

@@ -14,6 +14,7 @@ enum DeliveryResolvers {
             let summary = try await context.services.deliveries.redrive(
                 MessageID(invocation.text("messageId")),
                 status: status(invocation) ?? .failed,
+                reason: invocation.arguments["reason"]?.stringValue.map(DeliveryReason.init(rawValue:)),
                 caller: context.caller
             )
             return .object(.summary(summary))

@@ -70,10 +70,12 @@ package protocol DeliveryWriting {
         now: Timestamp
     ) throws(StoreError)
     /// Makes deliveries of a message in this state due again, with no attempts counted and a new
-    /// life time: those to these devices, to every device for nil; answers how many.
+    /// life time: those for this reason and to these devices, for nil whatever it is and to every
+    /// device; answers how many.
     func redrive(
         _ message: MessageID,
         status: DeliveryStatus,
+        reason: DeliveryReason?,
         to devices: [DeviceID]?,
         now: Timestamp
     ) throws(StoreError) -> Int

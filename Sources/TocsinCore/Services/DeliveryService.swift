@@ -77,13 +77,14 @@ package struct DeliveryService: Sendable {
         }
     }
 
-    /// Makes a message's deliveries in this state due again: all for whoever may create messages in
+    /// Makes a message's deliveries in this state, and for this reason where one is given, due again: all for whoever may create messages in
     /// its topic as its owner, those to their own devices for whoever else may read it.
     ///
     /// Answers with the counts that the caller may see.
     package func redrive(
         _ message: MessageID,
         status: DeliveryStatus,
+        reason: DeliveryReason? = nil,
         caller: Identity
     ) async throws(ServiceError) -> DeliverySummary {
         guard AccessPolicy.mayManageOwnThings(caller, writing: true) else { throw .unauthorized }
@@ -100,7 +101,7 @@ package struct DeliveryService: Sendable {
                 return try !writer.records(messages, ids: [message.text], where: permitted).isEmpty
             }
             if try isAmong(all) {
-                let count = try writer.redrive(message, status: status, to: nil, now: time.now())
+                let count = try writer.redrive(message, status: status, reason: reason, to: nil, now: time.now())
                 if count > 0 { writer.note(.outboxFilled) }
                 if (1...Self.toldRedrives).contains(count) {
                     let waiting = try writer.deliveries(of: message, status: .waiting, after: nil, limit: count)
@@ -110,7 +111,7 @@ package struct DeliveryService: Sendable {
             }
             guard try isAmong(readable) else { return .failure(.unauthorized) }
             let own = try writer.devices(of: caller.userID).map(\.id)
-            let count = try writer.redrive(message, status: status, to: own, now: time.now())
+            let count = try writer.redrive(message, status: status, reason: reason, to: own, now: time.now())
             if count > 0 { writer.note(.outboxFilled) }
             var summary = DeliverySummary()
             for delivery in try writer.deliveries(of: message, to: own + [.missing(of: caller.userID)]) {

@@ -78,9 +78,9 @@ private enum SQL {
     static let redrive = """
         UPDATE deliveries SET status = 'waiting', reason = NULL, attempts = 0, next_attempt_at = $3, lease_until = NULL,
             updated_at = $3, redriven_at = $3
-        WHERE message_id = $1 AND status = $2 AND platform <> 'none'
+        WHERE message_id = $1 AND status = $2 AND platform <> 'none' AND ($4 = '' OR reason = $4)
         """
-    static let redriveOne = redrive + " AND device_id = $4"
+    static let redriveOne = redrive + " AND device_id = $5"
     static let revive = """
         UPDATE devices SET active = 1, disabled_reason = NULL WHERE id = $1 AND active = 0 AND disabled_reason = $2
         """
@@ -273,10 +273,13 @@ extension SQLWriter {
     func redrive(
         _ message: MessageID,
         status: DeliveryStatus,
+        reason: DeliveryReason?,
         to devices: [DeviceID]?,
         now: Timestamp
     ) throws(StoreError) -> Int {
-        let bindings: [SQLValue] = [.text(message.text), .text(status.rawValue), SQLValue(now)]
+        let bindings: [SQLValue] = [
+            .text(message.text), .text(status.rawValue), SQLValue(now), .text(reason?.rawValue ?? ""),
+        ]
         guard let devices else { return try connection.run(SQL.redrive, bindings) }
         var count = 0
         for device in devices { count += try connection.run(SQL.redriveOne, bindings + [.text(device.text)]) }

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import Testing
+import TocsinClient
 
 /// What senders of plain messages ask for beside their text.
 @Suite("What senders ask for", .timeLimit(.minutes(5)))

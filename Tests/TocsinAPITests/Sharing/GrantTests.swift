@@ -241,7 +241,10 @@ struct GrantTests {
         let count = "query($id: ID!) { getMessage(id: $id) { deliverySummary { waiting failed } } }"
         let left = try await api.run(count, id)
         #expect(left["data"]?["getMessage"]?["deliverySummary"] == ["waiting": 1, "failed": 1], "\(left)")
-        let all = try await api.run(redrive, id)
+        let other = "mutation($id: ID!) { redriveDeliveries(messageId: $id, reason: \"Other\") { waiting failed } }"
+        let none = try await api.run(other, id)
+        #expect(none["data"]?["redriveDeliveries"] == ["waiting": 1, "failed": 1], "\(none)")
+        let all = try await api.run(other.replacing("Other", with: "BadDeviceToken"), id)
         #expect(all["data"]?["redriveDeliveries"] == ["waiting": 2, "failed": 0], "\(all)")
     }
 

@@ -161,7 +161,7 @@ struct DeliveryPropertyTests {
                     run.redriven.value.withLock { _ = $0.insert(message) }
                     let now = harness.time.now()
                     _ = try await harness.store.write { writer throws(StoreError) in
-                        try writer.redrive(MessageID(message), status: status, to: nil, now: now)
+                        try writer.redrive(MessageID(message), status: status, reason: nil, to: nil, now: now)
                     }
                 }
                 for _ in 0..<run.pick(1..<6) { try await Task.sleep(for: .milliseconds(1)) }

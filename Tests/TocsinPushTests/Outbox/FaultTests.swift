@@ -112,7 +112,7 @@ struct FaultTests {
                 harness.transport.answer { _, earlier in earlier < 2 ? .apns(500, "InternalServerError") : .ok }
                 let now = harness.time.now()
                 _ = try await harness.store.write { writer throws(StoreError) in
-                    try writer.redrive(MessageID("m1"), status: .failed, to: nil, now: now)
+                    try writer.redrive(MessageID("m1"), status: .failed, reason: nil, to: nil, now: now)
                 }
                 worker.wake()
                 try await harness.deliveries { $0.are(1, .accepted) }
@@ -133,7 +133,7 @@ struct FaultTests {
                 harness.time.advance(seconds: 61)
                 let now = harness.time.now()
                 _ = try await harness.store.write { writer throws(StoreError) in
-                    try writer.redrive(MessageID("m1"), status: .failed, to: nil, now: now)
+                    try writer.redrive(MessageID("m1"), status: .failed, reason: nil, to: nil, now: now)
                 }
                 worker.wake()
                 try await harness.deliveries { $0.are(1, .expired) }
