@@ -4,6 +4,7 @@ import { keepUp } from "./device.js";
 import { el, note, put, sure } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
+import { watchShared } from "./shared.js";
 import * as store from "./store.js";
 import { explained, texts } from "./texts.js";
 
@@ -23,6 +24,8 @@ const PASSING = ["CONNECTION_FAILED", "TIMED_OUT", "UNAVAILABLE"];
 let current = { stop() {} };
 let me = null;
 let turn = 0;
+let title = "";
+let unreadCount = 0;
 let topics = once(loadTopics);
 
 /** The same answer for all who ask; a failure is asked for again. */
@@ -85,8 +88,9 @@ async function show(fromTop = false, isAgain = false) {
     topics = once(loadTopics);
     const view = await open({ id: found.id, me, go, topics, query: new URLSearchParams(location.search), signedIn });
     if (asked !== turn) return view.stop?.();
-    current = { stop: () => view.stop?.() };
-    document.title = `${view.title} · Tocsin`;
+    current = { stop: () => view.stop?.(), keepsWriting: view.keepsWriting };
+    title = view.title;
+    entitle();
     const heading = el("h1", { tabIndex: -1 }, el("span", { className: "free" }, view.title));
     put(main, heading, view.body);
     if (me) frame(path);
@@ -103,6 +107,18 @@ async function show(fromTop = false, isAgain = false) {
   }
 }
 
+/** The title of the window: what is unread, the view, and whose it is. */
+function entitle() {
+  document.title = `${unreadCount > 0 ? `(${unreadCount}) ` : ""}${title} · Tocsin`;
+}
+
+/** What was read in a topic that is taken back goes from the screen; what somebody writes stays. */
+function lost() {
+  topics = once(loadTopics);
+  if (current.keepsWriting) void fillRail(location.pathname.slice(base.length));
+  else void show();
+}
+
 /** Shows the view again after a while, or when the network is back, unless somebody has gone elsewhere. */
 function again(asked) {
   const timer = setTimeout(run, 5000);
@@ -116,7 +132,8 @@ function again(asked) {
 
 function fail(error) {
   if (error.code === "UNAUTHENTICATED") return signIn(location.pathname.slice(base.length) + location.search);
-  document.title = "Tocsin";
+  title = texts.app.notShown;
+  entitle();
   put(main,
     el("h1", { tabIndex: -1 }, texts.app.notShown),
     el("p", { className: "error", role: "alert" }, explained(error)),
@@ -195,10 +212,13 @@ async function fillRail(path) {
     const words = (number) => (number ? texts.app.unread(number) : null);
     for (const topic of readState.topics) unread[topic.topicId] = words(topic.unread);
     unread.all = words(readState.unread);
+    unreadCount = readState.unread;
+    entitle();
     if (readState.unread > 0) void navigator.setAppBadge?.(readState.unread).catch(() => {});
     else void navigator.clearAppBadge?.().catch(() => {});
     shown = list;
     open = count;
+    watchShared(list.filter(({ owner }) => owner !== me.username && !owner?.endsWith(`::${me.username}`)), lost);
   } catch (error) {
     if (error.code === "UNAUTHENTICATED") return signIn(path);
   }
@@ -238,6 +258,10 @@ addEventListener("tocsin-read", () => {
     if (me) void fillRail(location.pathname.slice(base.length));
   }, 500);
 });
+// What was read at another device is counted when somebody comes back, and once a minute.
+const lookAgain = () => document.visibilityState === "visible" && dispatchEvent(new Event("tocsin-read"));
+document.addEventListener("visibilitychange", lookAgain);
+setInterval(lookAgain, 60_000);
 addEventListener("tocsin-topics", () => {
   topics = once(loadTopics);
   if (me) void fillRail(location.pathname.slice(base.length));

@@ -10,7 +10,7 @@ const LONG = 60_000;
 const LATEST = `query Latest($limit: Int, $nextToken: String) { page: history(limit: $limit, nextToken: $nextToken) {
   items { id number title topicId createdAt deliverySummary { waiting failed } } nextToken } }`;
 const PUSHES = "items { id status reason attempts nextAttemptAt updatedAt platform device { name } } nextToken";
-const AGAIN = "mutation Again($id: ID!) { redriveDeliveries(messageId: $id, status: FAILED) { waiting } }";
+const AGAIN = "mutation Again($id: ID!, $reason: String) { redriveDeliveries(messageId: $id, status: FAILED, reason: $reason) { waiting } }";
 
 export async function open({ topics }) {
   const names = Object.fromEntries((await topics()).map(({ id, name }) => [id, name]));
@@ -60,12 +60,13 @@ export async function open({ topics }) {
 
   const retry = (words, entries) => {
     const ids = [...new Set(entries.map(({ message }) => message.id))];
+    const { reason } = entries[0].push;
     return el("button", {
       "aria-label": texts.deliveries.retryOf(words),
       async onclick() {
-        if (!sure(texts.deliveries.sureRetry(ids.length))) return;
+        if (!sure(texts.deliveries.sureRetry(ids.length, words))) return;
         try {
-          for (const id of ids) await client.mutate(AGAIN, { id });
+          for (const id of ids) await client.mutate(AGAIN, { id, reason });
           note(texts.words.dueAgain);
           await begin();
         } catch (error) {

@@ -1,17 +1,36 @@
 // The caller's devices: this browser first.
 import { client, worker } from "./api.js";
-import { el, moment, note, put, table } from "./dom.js";
+import { el, moment, note, put, sure, table } from "./dom.js";
 import { ago, explained, texts } from "./texts.js";
+
+const REMOVE = "mutation Remove($id: ID!, $token: String!) { unregisterPushToken(token: $token, deviceId: $id) { userId } }";
+
+/** The device that this browser is; null where it gets no pushes. */
+async function ownId() {
+  try {
+    return JSON.parse(await client.storage?.getItem("tocsin.webpush"))?.deviceId ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const named = ({ id, name, appId }, here) => name ?? (id === here ? texts.devices.here : appId || texts.devices.noName(id));
 
 export async function open() {
   const { registerWebPush, unregisterWebPush } = await import("../../client/tocsin.js");
   const body = el("div");
   async function draw() {
-    const { devices } = await client.query("{ devices { id platform environment name appId active disabledReason registeredAt lastSeenAt } }");
+    const { devices } = await client.query("{ devices { id token platform environment name appId active disabledReason registeredAt lastSeenAt } }");
+    const here = await ownId();
+    devices.sort((one, other) => Number(other.id === here) - Number(one.id === here));
     const rows = devices.map((device) => [
-      el("span", { className: "free" }, device.name ?? device.appId ?? device.id), texts.platforms[device.platform] ?? device.platform,
+      el("span", { className: "free" }, named(device, here)), texts.platforms[device.platform] ?? device.platform,
       device.active ? texts.devices.active : texts.devices.off(texts.reasons[device.disabledReason] ?? device.disabledReason ?? ""),
       moment(device.lastSeenAt, ago(device.lastSeenAt)),
+      device.id === here ? null : el("button", {
+        className: "danger", "aria-label": texts.devices.removeOf(named(device, here)),
+        onclick: () => sure(texts.devices.sureRemove(named(device, here))) && act(() => client.mutate(REMOVE, { id: device.id, token: device.token })),
+      }, texts.devices.remove),
     ]);
     put(body,
       el("div", { className: "row" },

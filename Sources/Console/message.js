@@ -8,9 +8,13 @@ import { oneAtATime } from "./turns.js";
 
 const DELIVERY = "id status reason attempts nextAttemptAt updatedAt platform userId providerId device { id name platform }";
 const INCIDENT = "incident { id number state title }";
+const COUNTS = "deliverySummary { waiting accepted failed ended expired skipped }";
+/** So many of a message's pushes are listed; all are counted. */
+const MOST = 200;
 const ONE = (more) => `query Message($id: ID!) { getMessage(id: $id) { ${FIELDS} expiresAt topic { name roles } ${more}
-  deliverySummary { state waiting accepted failed ended expired skipped } deliveries(limit: 200) { items { ${DELIVERY} } nextToken } } }`;
-const OUTCOMES = `query Outcomes($id: ID!) { getMessage(id: $id) { deliveries(limit: 200) { items { ${DELIVERY} } } } }`;
+  ${COUNTS} deliveries(limit: ${MOST}) { items { ${DELIVERY} } nextToken } } }`;
+const OUTCOMES = `query Outcomes($id: ID!) { getMessage(id: $id) { ${COUNTS} deliveries(limit: ${MOST}) { items { ${DELIVERY} } nextToken } } }`;
+const TALLY = `query Tally($id: ID!) { getMessage(id: $id) { ${COUNTS} } }`;
 const LIVE = `subscription Deliveries($id: ID!) { onDelivery(messageId: $id) { ${DELIVERY} } }`;
 const WHY = `query Why($id: ID!, $user: ID!) { explainDelivery(messageId: $id, userId: $user) { accepted summary gates { name passed sentence advice } } }`;
 const AGAIN = `mutation Again($id: ID!, $status: DeliveryStatus!) { redriveDeliveries(messageId: $id, status: $status) { waiting } }`;
@@ -25,8 +29,17 @@ export async function open({ id, me }) {
   const ended = new AbortController();
   const deliveries = new Map(message.deliveries.items.filter(Boolean).map((delivery) => [delivery.id, delivery]));
   const shown = el("div");
-  const draw = () => put(shown, drawn(message, [...deliveries.values()], ended.signal));
+  let counts = message.deliverySummary ?? {};
+  let hasMore = Boolean(message.deliveries.nextToken);
+  const draw = () => put(shown, drawn(message, [...deliveries.values()], counts, hasMore));
   draw();
+  const failed = (error) => ended.signal.aborted || note(explained(error));
+  const count = oneAtATime(async () => {
+    const { getMessage: now } = await client.query(TALLY, { id });
+    if (ended.signal.aborted || !now) return;
+    counts = now.deliverySummary;
+    draw();
+  }, failed);
   /** What became of them before anybody listened, or while nobody did. */
   const refresh = oneAtATime(async () => {
     const { getMessage: now } = await client.query(OUTCOMES, { id });
@@ -35,18 +48,21 @@ export async function open({ id, me }) {
       const known = deliveries.get(delivery.id);
       if (!known || known.updatedAt <= delivery.updatedAt) deliveries.set(delivery.id, delivery);
     }
+    [counts, hasMore] = [now.deliverySummary, Boolean(now.deliveries.nextToken)];
     draw();
-  }, (error) => ended.signal.aborted || note(explained(error)));
+  }, failed);
   const onState = ({ state }) => state === "live" && void refresh();
   void follow();
   async function follow() {
     try {
       for await (const { onDelivery } of client.subscribe(LIVE, { id }, { signal: ended.signal, onState })) {
-        deliveries.set(onDelivery.id, onDelivery);
+        if (deliveries.has(onDelivery.id) || deliveries.size < MOST) deliveries.set(onDelivery.id, onDelivery);
+        else hasMore = true;
         draw();
+        void count();
       }
     } catch (error) {
-      if (!ended.signal.aborted) note(explained(error));
+      failed(error);
     }
   }
   const facts = [
@@ -79,14 +95,15 @@ function about({ incident, topic }) {
   return [el("a", { href: `${base}/incidents/${incident.id}`, className: "free" }, name), `, ${texts.incidentStates[incident.state] ?? incident.state}`];
 }
 
-function drawn(message, deliveries) {
-  const counts = byStatus(deliveries);
-  const summary = Object.keys(texts.statuses).filter((status) => counts[status]).map((status) => `${counts[status].length} ${texts.statuses[status]}`).join(" · ");
-  const again = ["FAILED", "SKIPPED"].filter((status) => counts[status]).map((status) =>
+/** `counts` are the server's, of all pushes that the caller may see; `hasMore`: not all of them are listed. */
+function drawn(message, deliveries, counts, hasMore) {
+  const countOf = (status) => counts[status.toLowerCase()] ?? 0;
+  const summary = Object.keys(texts.statuses).filter(countOf).map((status) => `${countOf(status)} ${texts.statuses[status]}`).join(" · ");
+  const again = ["FAILED", "SKIPPED"].filter(countOf).map((status) =>
     el("button", {
       "data-key": "r",
       async onclick() {
-        if (!sure(texts.message.sureRetry(counts[status].length, texts.statuses[status]))) return;
+        if (!sure(texts.message.sureRetry(countOf(status), texts.statuses[status]))) return;
         try {
           await client.mutate(AGAIN, { id: message.id, status });
           note(texts.words.dueAgain);
@@ -94,21 +111,16 @@ function drawn(message, deliveries) {
           note(explained(error));
         }
       },
-    }, texts.message.retry(texts.statuses[status], counts[status].length)));
+    }, texts.message.retry(texts.statuses[status], countOf(status))));
   const rows = deliveries.map((delivery) => [
     el("span", { className: "free" }, delivery.device?.name ?? texts.platforms[delivery.platform] ?? delivery.platform),
     el("span", { className: delivery.status }, stateOf(delivery)), moment(delivery.updatedAt, ago(delivery.updatedAt)),
   ]);
   return [
-    el("h2", {}, texts.message.pushes), el("p", {}, deliveries.length === 0 ? texts.message.nobody : summary),
-    rows.length > 0 ? table(texts.message.pushesOf, texts.message.pushColumns, rows) : null, el("div", { className: "row" }, again),
+    el("h2", {}, texts.message.pushes), el("p", {}, summary || texts.message.nobody),
+    rows.length > 0 ? table(texts.message.pushesOf, texts.message.pushColumns, rows) : null,
+    hasMore ? el("p", { className: "hint" }, texts.message.first(rows.length)) : null, el("div", { className: "row" }, again),
   ];
-}
-
-function byStatus(deliveries) {
-  const groups = {};
-  for (const delivery of deliveries) (groups[delivery.status] ??= []).push(delivery);
-  return groups;
 }
 
 function stateOf({ status, reason, attempts, nextAttemptAt }) {
@@ -119,7 +131,7 @@ function stateOf({ status, reason, attempts, nextAttemptAt }) {
 }
 
 function explanation(message, me) {
-  const user = el("input", { value: me.userId, required: true, autocomplete: "off" });
+  const user = el("input", { value: me.username, required: true, autocomplete: "off" });
   const answer = el("div", { role: "status" });
   const asked = form([field(texts.message.user, user, texts.message.userHint)], texts.message.explain, async () => {
     const { explainDelivery: why } = await client.query(WHY, { id: message.id, user: user.value });

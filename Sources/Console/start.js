@@ -1,6 +1,7 @@
 // From an empty server to a push in this browser: four steps that tick themselves.
-import { base, client, parts, proven, worker } from "./api.js";
+import { base, client, parts, worker } from "./api.js";
 import { el, field, form, note, put } from "./dom.js";
+import { makePublishToken } from "./publish-token.js";
 import { explained, texts } from "./texts.js";
 
 export async function open({ topics }) {
@@ -27,7 +28,7 @@ export async function open({ topics }) {
       known.length === 0 ? el("p", { className: "hint" }, texts.start.afterFirst) : el("button", {
         async onclick() {
           try {
-            put(command, (await parts()).integrations ? await byKey(known[0]) : await byToken(known[0]));
+            put(command, (await parts()).integrations ? await byKey(known[0]) : (await makePublishToken(known[0], texts.start.key)).command);
           } catch (error) {
             note(explained(error));
           }
@@ -46,26 +47,29 @@ export async function open({ topics }) {
       if (!ended.signal.aborted) note(explained(error));
     }
   }
+  /** This browser's device, once it gets pushes. */
+  let own = null;
   const third = async (pressed) => {
     const { registerWebPush } = await import("../../client/tocsin.js");
     // Who has ended the pushes of this browser gets them again by the button alone.
     const mayAsk = pressed || (await client.storage?.getItem("tocsin.webpush"));
-    const { state, reason } = !mayAsk ? { state: "needs-gesture" } : await registerWebPush(client, { worker, userGesture: pressed }).catch((error) => ({ state: "failed", reason: explained(error) }));
+    const { state, reason, deviceId } = !mayAsk ? { state: "needs-gesture" } : await registerWebPush(client, { worker, userGesture: pressed }).catch((error) => ({ state: "failed", reason: explained(error) }));
+    own = deviceId ?? null;
     if (state === "registered") return done(2, texts.start.pushed);
     const why = { denied: texts.start.forbidden, "needs-gesture": "", dismissed: "" }[state] ?? reason ?? "";
     put(steps[2], el("p", {}, texts.start.letPush), el("button", { onclick: () => third(true) }, texts.words.getPushes),
       el("p", { className: "hint", role: "status" }, why));
   };
   async function watch(id) {
-    const seen = ({ status }) => status === "ACCEPTED" && done(3, texts.start.arrived);
+    const seen = ({ status, device }) => status === "ACCEPTED" && own !== null && device?.id === own && done(3, texts.start.arrived);
     // It may have been quicker than the line.
     const onState = async ({ state }) => {
       if (state !== "live") return;
-      const { getMessage: message } = await client.query("query Seen($id: ID!) { getMessage(id: $id) { deliveries(limit: 10, status: ACCEPTED) { items { status } } } }", { id }).catch(() => ({}));
+      const { getMessage: message } = await client.query("query Seen($id: ID!) { getMessage(id: $id) { deliveries(limit: 200, status: ACCEPTED) { items { status device { id } } } } }", { id }).catch(() => ({}));
       message?.deliveries.items.filter(Boolean).forEach(seen);
     };
     try {
-      for await (const { onDelivery } of client.subscribe("subscription Seen($id: ID!) { onDelivery(messageId: $id) { status } }", { id }, { signal: ended.signal, onState })) seen(onDelivery);
+      for await (const { onDelivery } of client.subscribe("subscription Seen($id: ID!) { onDelivery(messageId: $id) { status device { id } } }", { id }, { signal: ended.signal, onState })) seen(onDelivery);
     } catch (error) {
       if (!ended.signal.aborted) note(explained(error));
     }
@@ -86,12 +90,4 @@ async function byKey({ id }) {
   }
   const { rotateIntegrationKey } = await client.mutate("mutation Key($id: ID!) { rotateIntegrationKey(id: $id) { snippets } }", { id: made.id });
   return JSON.parse(rotateIntegrationKey.snippets).curl;
-}
-
-/** The same by a token, where the server has no integrations. */
-async function byToken({ id, name }) {
-  const input = { name: texts.start.key, scopes: [`publish:${id}`] };
-  const { createToken } = await proven("mutation Token($input: CreateTokenInput!) { createToken(input: $input) { text } }", { input });
-  const body = JSON.stringify({ topic: name, title: texts.start.hello, body: texts.start.helloBody });
-  return `curl ${location.origin}${base}/tcm/create-message \\\n  -H "Authorization: Bearer ${createToken.text}" \\\n  -H 'Content-Type: application/json' -d '${body}'`;
 }

@@ -1,16 +1,21 @@
-// A topic's settings: the caller's own pushes, with whom it is shared, and its end.
-import { base, client, parts, proven } from "./api.js";
-import { el, field, form, note, put, sure, table } from "./dom.js";
-import { explained, texts } from "./texts.js";
+// A topic's settings: the caller's own pushes and tokens, with whom it is shared, and its end.
+import { all, base, client, parts, proven } from "./api.js";
+import { el, field, form, moment, note, put, sure, table } from "./dom.js";
+import { makePublishToken } from "./publish-token.js";
+import { ago, explained, texts } from "./texts.js";
 
 const ONE = `query Settings($id: ID!) { memberships { topicId push delivery minPriority }
   getTopic(id: $id) { id name arn roles lastNumber watchers _version
     grants(limit: 200) { items { id subjectKind subject subjectName roles push expiresAt pending } } members(limit: 200) { items { userId push } } } }`;
 
+const TOKENS = `query Tokens($nextToken: String) { tokens(limit: 100, nextToken: $nextToken) {
+  items { id name scopes lastUsedAt expiresAt revokedAt } nextToken } }`;
+
 export async function open({ id, go }) {
   const body = el("div");
   const has = await parts();
   let title = "";
+  const made = el("div", { role: "status" });
   async function draw() {
     const { getTopic: topic, memberships } = await client.query(ONE, { id });
     if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
@@ -23,13 +28,15 @@ export async function open({ id, go }) {
         note(explained(error));
       }
     };
+    const mayPublish = topic.roles.includes("OWNER") || topic.roles.includes("PUBLISHER");
     put(body,
       table(texts.topic.about, texts.topic.columns, [
         [texts.topic.yourRoles, topic.roles.join(", ").toLowerCase()], [texts.topic.arn, topic.arn],
         [texts.topic.lastNumber, topic.lastNumber ?? texts.words.unknown], [texts.topic.watching, topic.watchers],
       ]),
       has.integrations ? ways(topic, has) : null,
-      pushes(topic, memberships.find(({ topicId }) => topicId === id), run), topic.grants ? sharing(topic, run, draw) : null,
+      pushes(topic, memberships.find(({ topicId }) => topicId === id), run), topic.grants ? [sharing(topic, run, draw), members(topic, run)] : null,
+      mayPublish ? tokens(topic, await tokensOf(id), made, run, draw) : null,
       topic.roles.includes("OWNER") && topic.grants ? end(topic, go) : null);
   }
   await draw();
@@ -80,6 +87,44 @@ function sharing(topic, run, draw) {
       await proven("mutation Give($input: GrantInput!) { grantTopic(input: $input) { id } }", { input: { topicId: topic.id, ...subject, roles, push: push.checked } });
       await draw();
     }, { explain: explained }),
+  ];
+}
+
+/** Whose devices get its pushes, or would if they had not muted it. */
+function members(topic, run) {
+  const remove = "mutation Remove($id: ID!, $user: ID!) { removeMember(topicId: $id, userId: $user) { push } }";
+  const rows = (topic.members?.items ?? []).filter(Boolean).map(({ userId, push }) => [
+    el("span", { className: "free" }, userId), push ? texts.topic.gets : texts.topic.hasMuted,
+    el("button", { className: "danger", "aria-label": texts.topic.removeOf(userId), onclick: run(remove, { id: topic.id, user: userId }) }, texts.topic.remove),
+  ]);
+  return [el("h2", {}, texts.topic.members), rows.length > 0 ? table(texts.topic.membersOf, texts.topic.memberColumns, rows) : el("p", {}, texts.topic.nobody)];
+}
+
+/** The caller's tokens that are good for this topic alone. */
+async function tokensOf(id) {
+  const found = await all(TOKENS, {}, (data) => data.tokens);
+  return found.filter(({ scopes, revokedAt, expiresAt }) =>
+    scopes.length === 1 && scopes[0].split(":")[1] === id && !revokedAt && new Date(expiresAt) > new Date());
+}
+
+function tokens(topic, known, made, run, draw) {
+  const revoke = "mutation Revoke($id: ID!) { revokeToken(id: $id) { id } }";
+  const rows = known.map((token) => [
+    el("span", { className: "free" }, token.name || token.id),
+    token.scopes[0].startsWith("publish") ? texts.topic.publishes : texts.topic.reads,
+    token.lastUsedAt ? moment(token.lastUsedAt, ago(token.lastUsedAt)) : texts.words.never, moment(token.expiresAt, ago(token.expiresAt)),
+    el("button", { className: "danger", "aria-label": texts.topic.revokeOf(token.name), onclick: run(revoke, { id: token.id }) }, texts.words.revoke),
+  ]);
+  const name = el("input", { required: true, maxLength: 100 });
+  return [
+    el("h2", {}, texts.topic.tokens), el("p", {}, texts.topic.aboutTokens),
+    rows.length > 0 ? table(texts.topic.tokensOf, texts.topic.tokenColumns, rows) : null,
+    form([field(texts.topic.tokenName, name)], texts.topic.makeToken, async () => {
+      const { text, command } = await makePublishToken(topic, name.value);
+      put(made, el("p", {}, texts.tokens.once), el("pre", { tabIndex: 0 }, text), el("p", {}, texts.topic.tokenUse), el("pre", { tabIndex: 0 }, command));
+      await draw();
+    }, { explain: explained }),
+    made,
   ];
 }
 

@@ -61,7 +61,8 @@ struct IncidentTableTests {
         let integration: Integration
 
         init() async throws {
-            api = try await APIHarness()
+            let api = try await APIHarness()
+            self.api = api
             let topic = try await api.makeTopic()
             let facts = ["alice", "bob"].compactMap {
                 UserFacts(of: APIHarness.identity($0), naming: [], at: api.time.now())

@@ -1,6 +1,8 @@
+import Encodings
 import GraphQLTransport
 import HTTPTypes
 import JSON
+import TocsinAuth
 import TocsinCore
 import TocsinHTTP
 
@@ -9,13 +11,31 @@ enum AuthAnswer {
     static let fields: [(name: String, value: String)] = [
         ("cache-control", "no-store"), ("referrer-policy", "no-referrer"), ("x-content-type-options", "nosniff"),
     ]
-    /// Pages of ours have no script, no style and no picture, and stand in no frame.
-    private static let pageFields: [(name: String, value: String)] = [
-        (
-            "content-security-policy",
-            "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-        ), ("x-frame-options", "DENY"),
-    ]
+    /// How pages of ours look, as the console does, with nothing to be fetched.
+    private static let style = """
+        :root{color-scheme:light dark;font:1rem/1.45 system-ui,sans-serif}
+        body{margin:0;background:light-dark(#fff,#15181c);color:light-dark(#1b1f24,#e6e9ed);overflow-wrap:anywhere}
+        main{max-inline-size:32rem;margin-inline:auto;padding:1rem}
+        h1{font-size:1.4rem}
+        a{color:light-dark(#1d5a9e,#85b8f2)}
+        label{display:block;font-weight:600}
+        input,button{font:inherit;border-radius:.3rem;padding:.4rem .5rem;min-block-size:2.1rem}
+        input{display:block;inline-size:100%;box-sizing:border-box;background:inherit;color:inherit;\
+        border:1px solid light-dark(#59626d,#a3adb8)}
+        button{border:0;padding-inline:.8rem;cursor:pointer;background:light-dark(#1d5a9e,#85b8f2);\
+        color:light-dark(#fff,#10151b)}
+        :focus-visible{outline:3px solid light-dark(#1d5a9e,#85b8f2);outline-offset:2px}
+        [role=alert]{color:light-dark(#b3261e,#ff9c92)}
+        """
+    /// Pages of ours have no script, no picture and this one style, and stand in no frame.
+    private static let pageFields: [(name: String, value: String)] = {
+        let digest = Base64URL.encoded(Digest.sha256(Array(style.utf8)))
+            .replacing("-", with: "+").replacing("_", with: "/")
+        let policy =
+            "default-src 'none'; style-src 'sha256-\(digest)='; form-action 'self'; base-uri 'none'; "
+            + "frame-ancestors 'none'"
+        return [("content-security-policy", policy), ("x-frame-options", "DENY")]
+    }()
 
     static func empty(_ fields: [(name: String, value: String)] = []) -> OutgoingResponse {
         OutgoingResponse(status: .noContent, contentType: nil, fields: Self.fields + fields)
@@ -63,7 +83,7 @@ enum AuthAnswer {
         let text = """
             <!DOCTYPE html>
             <html lang="en"><head><meta charset="utf-8"><title>\(title)</title>\
-            <meta name="viewport" content="width=device-width"></head>
+            <meta name="viewport" content="width=device-width, initial-scale=1"><style>\(style)</style></head>
             <body><main><h1>\(title)</h1>
             \(body)
             </main></body></html>

@@ -1,0 +1,36 @@
+// Watches the topics that others share with the caller, to say at once when one is taken back.
+import { client } from "./api.js";
+
+/** Of more than so many the end is seen at the next look. */
+const MOST = 200;
+/** Nothing passes this filter: the line is there for its end alone. */
+const END = `subscription End($id: ID!) { onCreateMessage(topicId: $id, filter: { id: { eq: "-" } }) { id } }`;
+
+const watched = new Map();
+
+/** Watches these topics, and no others; `lost` is called with a topic's id when it may be read no more. */
+export function watchShared(topics, lost) {
+  const wanted = new Set(topics.slice(0, MOST).map(({ id }) => id));
+  for (const [id, ended] of watched) {
+    if (wanted.has(id)) continue;
+    watched.delete(id);
+    ended.abort();
+  }
+  for (const id of wanted) if (!watched.has(id)) void watch(id, lost);
+}
+
+async function watch(id, lost) {
+  const ended = new AbortController();
+  let wasLive = false;
+  watched.set(id, ended);
+  try {
+    const onState = ({ state }) => (wasLive ||= state === "live");
+    for await (const _ of client.subscribe(END, { id }, { signal: ended.signal, onState }));
+  } catch (error) {
+    // Who may only publish never could.
+    if (!ended.signal.aborted && error.code === "UNAUTHORIZED" && wasLive) lost(id);
+  } finally {
+    // One that may be read again is watched again.
+    if (watched.get(id) === ended && wasLive) watched.delete(id);
+  }
+}
