@@ -1,6 +1,6 @@
 // The feed of one topic, or of all that may be read: newest first, live, without a jump.
 import { base, client } from "./api.js";
-import { el, note, put } from "./dom.js";
+import { el, field, form, note, put } from "./dom.js";
 import { FIELDS, line } from "./message-line.js";
 import { answered, forgetMessages, keepMessages, keptMessages } from "./store.js";
 import { explained, texts } from "./texts.js";
@@ -8,13 +8,23 @@ import { oneAtATime } from "./turns.js";
 
 const PAGE = 50;
 const MOST = 500;
-const ALL = `query Feed($limit: Int, $nextToken: String) { page: history(limit: $limit, nextToken: $nextToken) { items { ${FIELDS} } nextToken } }`;
-const ONE = `query TopicFeed($id: ID!, $limit: Int, $nextToken: String) {
-  page: getMessageByTopicIdAndCreatedAt(topicId: $id, sortDirection: DESC, limit: $limit, nextToken: $nextToken) { items { ${FIELDS} } nextToken } }`;
+const ALL = `query Feed($limit: Int, $nextToken: String, $filter: ModelMessageFilterInput) {
+  page: history(limit: $limit, nextToken: $nextToken, filter: $filter) { items { ${FIELDS} } nextToken } }`;
+const ONE = `query TopicFeed($id: ID!, $limit: Int, $nextToken: String, $filter: ModelMessageFilterInput) {
+  page: getMessageByTopicIdAndCreatedAt(topicId: $id, sortDirection: DESC, limit: $limit, nextToken: $nextToken, filter: $filter) { items { ${FIELDS} } nextToken } }`;
 
 /** Which of two messages stands above the other: numbers count within a topic, times between topics. */
 const order = (one, other) =>
   one.topicId === other.topicId ? other.number - one.number : Date.parse(other.createdAt) - Date.parse(one.createdAt);
+
+/** The filter as the server takes it; null: none. */
+function filterOf({ category, from, until }) {
+  const time = (moment) => new Date(moment).toISOString();
+  const parts = [
+    category && { category: { eq: category } }, from && { createdAt: { ge: time(from) } }, until && { createdAt: { lt: time(until) } },
+  ].filter(Boolean);
+  return parts.length > 0 ? { and: parts } : null;
+}
 
 export async function open({ id, go, topics }) {
   const known = await topics();
@@ -38,6 +48,8 @@ export async function open({ id, go, topics }) {
   const articles = new Map();
   let waiting = [];
   let least = 1;
+  /** What else messages must be: `category`, and `from` and `until` as times. */
+  let wanted = {};
   /** By topic, the number of the last message that was read; null while what was read is shown too. */
   let read = null;
   let next = null;
@@ -49,8 +61,8 @@ export async function open({ id, go, topics }) {
 
   const isKnown = ({ id }) => articles.has(id) || waiting.some((each) => each.id === id);
   const pageOf = async (nextToken) => (await client.query(...(topic
-    ? [ONE, { id: topic.id, limit: PAGE, nextToken }]
-    : [ALL, { limit: PAGE, nextToken }]))).page;
+    ? [ONE, { id: topic.id, limit: PAGE, nextToken, filter: filterOf(wanted) }]
+    : [ALL, { limit: PAGE, nextToken, filter: filterOf(wanted) }]))).page;
 
   function entry(message) {
     const article = line(message, names);
@@ -90,7 +102,11 @@ export async function open({ id, go, topics }) {
   }
 
   // Of a topic without a mark nothing counts as unread, as in the list of topics.
-  const passes = ({ priority, topicId, number }) => priority >= least && (!read || number > (read.get(topicId) ?? Infinity));
+  const passes = (message) => message.priority >= least
+    && (!read || message.number > (read.get(message.topicId) ?? Infinity)) && isWanted(message);
+  /** What the server's answers hold. */
+  const isWanted = ({ category, createdAt }) => (!wanted.category || category === wanted.category)
+    && (!wanted.from || Date.parse(createdAt) >= wanted.from) && (!wanted.until || Date.parse(createdAt) < wanted.until);
   const readNumbers = async () => {
     const { answer: { readState } } = await answered("read numbers", () => client.query("{ readState { topics { topicId number } } }"));
     return new Map(readState.topics.map((each) => [each.topicId, each.number]));
@@ -113,10 +129,10 @@ export async function open({ id, go, topics }) {
   const draw = () => (drawing ??= requestAnimationFrame(drawNow));
   function drawNow() {
     drawing = null;
-    const wanted = entries.map(({ id }) => articles.get(id));
-    const keep = new Set(wanted);
+    const present = entries.map(({ id }) => articles.get(id));
+    const keep = new Set(present);
     for (const each of [...list.children]) if (!keep.has(each)) each.remove();
-    wanted.forEach((article, index) => {
+    present.forEach((article, index) => {
       article.hidden = !passes(entries[index]);
       if (list.children[index] !== article) list.insertBefore(article, list.children[index] ?? null);
     });
@@ -124,7 +140,9 @@ export async function open({ id, go, topics }) {
     fresh.hidden = waiting.length === 0;
     put(fresh, texts.words.newOnes(waiting.length));
     empty.hidden = entries.length > 0;
-    put(none, entries.length > 0 && !entries.some(passes) ? texts.feed.filtered : null);
+    const isFiltered = Object.values(wanted).some(Boolean);
+    empty.hidden ||= isFiltered;
+    put(none, (entries.length > 0 || isFiltered) && !entries.some(passes) ? texts.feed.filtered : null);
     // What had the focus is not shown any more: the next entry has it.
     if (list.querySelector("[hidden] :focus")) (list.querySelector("article:not([hidden]) a") ?? unread).focus({ preventScroll: true });
   }
@@ -143,12 +161,13 @@ export async function open({ id, go, topics }) {
 
   /** What the server has now, in place of what was deleted, or missed, while nobody listened. */
   async function stand() {
-    const before = new Set(entries);
+    const [before, asked] = [new Set(entries), wanted];
     const { answer: page, isOld } = await answered(`feed ${id}`, () => pageOf(null), async () => {
       const items = (await keptMessages(id)).slice(0, MOST);
       return items.length > 0 ? { items, nextToken: null } : undefined;
     });
-    if (ended.signal.aborted) return;
+    // Another filter was chosen meanwhile; its own answer comes.
+    if (ended.signal.aborted || asked !== wanted) return;
     isStale = isOld;
     const items = page.items.filter(Boolean);
     const ids = new Set(items.map((each) => each.id));
@@ -157,7 +176,7 @@ export async function open({ id, go, topics }) {
     const overlaps = last !== undefined && isKnown(last);
     if (!isOld) {
       // What lies behind a hole is read again by "Older messages".
-      const gone = entries.filter((each) => before.has(each) && !ids.has(each.id) && (!overlaps || !page.nextToken || order(each, last) <= 0));
+      const gone = entries.filter((each) => before.has(each) && isWanted(each) && !ids.has(each.id) && (!overlaps || !page.nextToken || order(each, last) <= 0));
       remove(gone);
       void forgetMessages(gone.map((each) => each.id));
       if (!overlaps || !page.nextToken) [next, isCut] = [page.nextToken, false];
@@ -248,10 +267,21 @@ export async function open({ id, go, topics }) {
     "data-key": "E",
     onclick: () => markRead(null),
   }, texts.feed.readAll);
+  const category = el("input", { autocomplete: "off" });
+  const [from, until] = [0, 1].map(() => el("input", { type: "datetime-local" }));
+  const moreFilters = el("details", {}, el("summary", {}, texts.feed.more),
+    form([field(texts.words.category, category), field(texts.feed.from, from), field(texts.feed.until, until)], texts.feed.filter, async () => {
+      const time = ({ value }) => (value ? Date.parse(value) : null);
+      wanted = { category: category.value, from: time(from), until: time(until) };
+      // What is kept of other filters is not what stands between the ones that pass this one.
+      remove(entries);
+      [waiting, next, isCut] = [[], null, false];
+      await stand();
+    }, { explain: explained }));
   const settings = topic ? el("a", { className: "button", href: `${base}/topics/${topic.id}/settings` }, texts.feed.settings) : null;
   return {
     title: topic?.name ?? texts.places.feed,
-    body: [el("div", { className: "row" }, choice, unread, readAll, settings), said, none, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
+    body: [el("div", { className: "row" }, choice, unread, readAll, settings), moreFilters, said, none, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
     stop: () => ended.abort(),
   };
 }

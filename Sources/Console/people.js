@@ -1,12 +1,14 @@
-// Users, for administrators: made, disabled, given a new password.
+// Users and groups, for administrators: made, disabled, given a new password, put into groups.
 import { all, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
 import { ago, explained, texts } from "./texts.js";
 
 const LIST = `query People($nextToken: String) { users(limit: 100, nextToken: $nextToken) { items { id name kind admin disabled lastSeenAt groups } nextToken } }`;
 
+const GROUPS = "query Groups($nextToken: String) { groups(limit: 100, nextToken: $nextToken) { items { id name members(limit: 200) { items { name } } } nextToken } }";
+
 export async function open({ me }) {
-  const body = el("div");
+  const [body, groups] = [el("div"), el("div")];
   const secret = el("div", { role: "status" });
   const run = (document, variables, then) => async () => {
     try {
@@ -17,7 +19,8 @@ export async function open({ me }) {
     }
   };
   async function draw() {
-    const users = await all(LIST, {}, (data) => data.users);
+    const [users, known] = await Promise.all([all(LIST, {}, (data) => data.users), all(GROUPS, {}, (data) => data.groups)]);
+    put(groups, known.length > 0 ? table(texts.people.groups, texts.people.groupColumns, known.filter(Boolean).map(groupRow)) : el("p", {}, texts.people.noGroup));
     put(body, table(texts.places.people, texts.people.columns, users.filter(Boolean).map((user) => [
       el("span", { className: "free" }, user.name), texts.people.kind(user.kind.toLowerCase(), user.admin, user.disabled), user.groups.join(", "),
       user.lastSeenAt ? moment(user.lastSeenAt, ago(user.lastSeenAt)) : texts.words.never, user.id === me.userId ? texts.people.you : buttons(user),
@@ -33,9 +36,25 @@ export async function open({ me }) {
       onclick: () => sure(texts.people.sureNewPassword(user.name))
         && run("mutation Reset($id: ID!) { resetPassword(id: $id) { password } }", { id: user.id }, (data) =>
           put(secret, el("p", {}, texts.people.newPasswordOf(user.name)), el("pre", { tabIndex: 0 }, data.resetPassword.password)))(),
-    }, texts.people.newPassword),
+    }, texts.people.newPassword), " ",
+    user.kind === "SERVICE" ? null : el("button", {
+      "aria-pressed": String(user.admin), "aria-label": texts.people.adminOf(user.name),
+      onclick: run("mutation Admin($id: ID!, $on: Boolean!) { setAdmin(id: $id, admin: $on) { id } }", { id: user.id, on: !user.admin }),
+    }, texts.people.admin),
+  ];
+  const groupRow = ({ id, name, members }) => [
+    el("span", { className: "free" }, name),
+    members.items.filter(Boolean).map((member) => [el("button", {
+      className: "small", "aria-label": texts.people.takeOut(member.name, name),
+      onclick: run("mutation Out($id: ID!, $user: String!) { removeGroupMember(groupId: $id, user: $user) { id } }", { id, user: member.name }),
+    }, `${member.name} ✕`), " "]),
+    el("button", {
+      className: "danger", "aria-label": texts.people.deleteGroup(name),
+      onclick: () => sure(texts.people.sureDeleteGroup(name)) && run("mutation Gone($id: ID!) { deleteGroup(id: $id) { id } }", { id })(),
+    }, texts.words.delete),
   ];
   const name = el("input", { required: true, autocomplete: "off" });
+  const [group, member] = [0, 1].map(() => el("input", { required: true, autocomplete: "off" }));
   const password = el("input", { type: "password", autocomplete: "new-password", minLength: 10 });
   await draw();
   return {
@@ -44,6 +63,15 @@ export async function open({ me }) {
       field(texts.words.name, name), field(texts.words.password, password, texts.people.passwordHint),
     ], texts.words.makeIt, async () => {
       await proven("mutation Make($name: String!, $password: String) { createUser(name: $name, password: $password) { id } }", { name: name.value, password: password.value || null });
+      await draw();
+    }, { explain: explained }),
+    el("h2", {}, texts.people.groups), groups, form([
+      field(texts.people.group, group, texts.people.groupHint), field(texts.people.member, member),
+    ], texts.people.putIn, async () => {
+      const known = await all(GROUPS, {}, (data) => data.groups);
+      const found = known.find(({ name }) => name === group.value)
+        ?? (await proven("mutation Group($name: String!) { createGroup(name: $name) { id } }", { name: group.value })).createGroup;
+      await proven("mutation In($id: ID!, $user: String!) { addGroupMember(groupId: $id, user: $user) { id } }", { id: found.id, user: member.value });
       await draw();
     }, { explain: explained })],
   };

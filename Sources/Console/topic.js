@@ -97,7 +97,7 @@ function members(topic, run) {
     el("span", { className: "free" }, userId), push ? texts.topic.gets : texts.topic.hasMuted,
     el("button", { className: "danger", "aria-label": texts.topic.removeOf(userId), onclick: run(remove, { id: topic.id, user: userId }) }, texts.topic.remove),
   ]);
-  return [el("h2", {}, texts.topic.members), rows.length > 0 ? table(texts.topic.membersOf, texts.topic.memberColumns, rows) : el("p", {}, texts.topic.nobody)];
+  return [el("h2", {}, texts.topic.members), rows.length > 0 ? table(texts.topic.membersOf, texts.topic.memberColumns, rows) : el("p", {}, texts.topic.noMembers)];
 }
 
 /** The caller's tokens that are good for this topic alone. */

@@ -132,7 +132,8 @@ private enum CurrentTemplate {
             let all = Migration(number: 1, name: "all", text: migrations.map(\.text).joined())
             let name = "test_template_\(all.checksum)"
             if try !exists(name, on: server) { try make(name, migrations, on: server) }
-            // Its files as they are: a copy through the log takes twice as long. Older servers know no other way.
+            // Its files as they are: a copy through the log takes twice as long. Older servers know
+            // no other way.
             let options = "TEMPLATE \(name)" + (try knowsStrategies(server) ? " STRATEGY file_copy" : "")
             made = options
             return options

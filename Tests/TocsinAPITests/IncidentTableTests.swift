@@ -4,8 +4,8 @@ import TocsinAPI
 import TocsinCore
 import TocsinStore
 
-/// The table of states of docs/incidents.md, each cell tried on stored incidents: what an act leaves, and what
-/// the timeline says of it.
+/// The table of states of docs/incidents.md, each cell tried on stored incidents: what an act
+/// leaves, and what the timeline says of it.
 @Suite("The table of an incident's states")
 struct IncidentTableTests {
     /// What there is before the act.
@@ -19,7 +19,8 @@ struct IncidentTableTests {
         case reopen
     }
 
-    /// The cells by their act, in the order of `Start`: the state, and what the timeline has got; `-`: nothing.
+    /// The cells by their act, in the order of `Start`: the state, and what the timeline has got;
+    /// `-`: nothing.
     private static let table: [Act: [String]] = [
         .trigger: ["OPEN OPENED", "OPEN -", "ACKNOWLEDGED -", "SNOOZED -", "OPEN REOPENED", "RESOLVED LATE"],
         .newTitle: [

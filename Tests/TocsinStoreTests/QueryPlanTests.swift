@@ -50,7 +50,7 @@ struct QueryPlanTests {
             _ = try writer.groupSpans(of: UserID("u"), since: moment(1))
         }
         expectIndexed(steps, "grants")
-        // These are counted by owner or put in order, which takes sorting; but no table is read whole.
+        // These are counted by owner or put in order, which takes sorting; no table is read whole.
         let counted = try await plans { writer throws(StoreError) in
             _ = try writer.grantedTopics(of: subjects, limit: 10, perOwner: 5)
             _ = try writer.pushGrants(to: subjects, joining: UserID("u"), limit: 10)

@@ -21,6 +21,8 @@ package struct EventOutcome: Sendable, Equatable {
     package var messageID: String?
     /// The message's number in its topic.
     package var messageNumber: MessageNumber?
+    /// What is kept of a message that comes later.
+    package var scheduledID: String?
 
     /// Nothing has happened yet.
     package init(key: String? = nil) { self.key = key }

@@ -4,7 +4,7 @@ extension IncidentTurn {
     func log(_ event: SenderEvent, _ source: Source) throws(StoreError) -> EventOutcome {
         var outcome = EventOutcome(key: event.key)
         if let due = event.dueAt, due > now, let id = try schedule(event, at: due, source) {
-            outcome.messageID = id
+            outcome.scheduledID = id
             return outcome
         }
         if let key = event.messageKey {

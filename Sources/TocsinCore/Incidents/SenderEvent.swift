@@ -21,8 +21,8 @@ package struct SenderEvent: Sendable, Equatable {
     /// What the incident is about, 1 to 512 characters, compared as bytes within the integration;
     /// nil on a trigger: a new one is made.
     package var key: String?
-    /// Whether the sender asks for an incident by its key, in a shape that else makes plain messages:
-    /// then the integration's grouping `NONE` does not count.
+    /// Whether the sender asks for an incident by its key, in a shape that else makes plain
+    /// messages: then the integration's grouping `NONE` does not count.
     package var isOfIncident = false
     /// One line; a trigger or a log always has one from a receiver, others may have none.
     package var title: String

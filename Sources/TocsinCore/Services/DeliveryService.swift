@@ -77,8 +77,9 @@ package struct DeliveryService: Sendable {
         }
     }
 
-    /// Makes a message's deliveries in this state, and for this reason where one is given, due again: all for whoever may create messages in
-    /// its topic as its owner, those to their own devices for whoever else may read it.
+    /// Makes a message's deliveries in this state, and for this reason where one is given, due
+    /// again: all for whoever may create messages in its topic as its owner, those to their own
+    /// devices for whoever else may read it.
     ///
     /// Answers with the counts that the caller may see.
     package func redrive(

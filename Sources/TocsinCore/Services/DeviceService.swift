@@ -126,8 +126,8 @@ package struct DeviceService: Sendable {
         }
         guard let written else { throw refusalOfReuse(by: caller) }
         if let event = written.event { environment.metrics.note(event) }
-        // From now on something is known of people of a sign-in provider. Where it fails they join when
-        // they are next seen.
+        // From now on something is known of people of a sign-in provider. Where it fails they join
+        // when they are next seen.
         if let sharing, let facts = UserFacts(of: caller, naming: notedClaims, at: environment.time.now()) {
             try? await sharing.welcome(facts)
         }

@@ -39,7 +39,7 @@ package final class UserFactsKeeper: Sendable {
 
     /// Keeps facts with the claims that pushes are judged by; nothing is written before `run`.
     ///
-    /// Whom `sharing` shares topics with by a group that their token names becomes a member of them.
+    /// Whom `sharing` shares topics with, by a group that their token names, becomes their member.
     package init(store: any Store, time: any TimeSource, sharing: SharingService) {
         (self.store, self.time, self.sharing) = (store, time, sharing)
         claims = sharing.rights.notedClaims

@@ -31,8 +31,9 @@ struct RightsMatrixTests {
         let rows: [String]
         /// What stands in the table for those who have it.
         var cells: Set<String> = ["yes", "all"]
-        /// `TOPIC`, `MESSAGE`, `ALARM`, `WAY` and `PULSE` stand for ids, `SELF` for the caller's name; changes name a
-        /// version that is not there, so that who may is told of a conflict and nothing changes.
+        /// `TOPIC`, `MESSAGE`, `ALARM`, `WAY` and `PULSE` stand for ids, `SELF` for the caller's
+        /// name; changes name a version that is not there, so that who may is told of a conflict
+        /// and nothing changes.
         let document: String
         /// Where the answer has something for those who may; nil: it is enough not to be refused.
         var path: [String]?
@@ -319,7 +320,10 @@ struct RightsMatrixTests {
                         integration: try await scene.make("Integration", ["kind": "EVENT", "topicId": .string(topic)]),
                         monitor: try await scene.make(
                             "Monitor",
-                            ["slug": .string("\(standing)-\(kind)"), "periodSeconds": 60, "topicId": .string(topic)]
+                            [
+                                "slug": .string("\(standing)-\(kind)".lowercased()), "periodSeconds": 60,
+                                "topicId": .string(topic),
+                            ]
                         )
                     )
                 )

@@ -39,9 +39,8 @@ package struct NtfyReceiver: Receiver {
         guard case .success(let message) = NtfyMessage.read(request) else { return ReceiverAnswer(200, json: [:]) }
         let outcome = accepted.outcomes.first
         let time = (accepted.events.first?.dueAt ?? request.receivedAt).milliseconds / 1000
-        var json: JSONObject = [
-            "id": .string(outcome?.messageID ?? outcome?.incidentID ?? ""), "time": .int(time),
-        ]
+        let id = outcome?.messageID ?? outcome?.incidentID ?? outcome?.scheduledID
+        var json: JSONObject = ["id": .string(id ?? ""), "time": .int(time)]
         json["event"] = .string(message.kind.rawValue)
         json["topic"] = .string(message.topic ?? accepted.topicName)
         if let sequence = message.sequence { json["sequence_id"] = .string(sequence) }
