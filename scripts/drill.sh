@@ -24,4 +24,4 @@ if [ -z "$binary" ]; then
     build_release tocsin
     binary="$root/.build-release/release/tocsin"
 fi
-timeout --kill-after 10 1500 python3 "$root/Tests/Drills/drills.py" "$binary" "$@"
+timeout --kill-after 10 900 python3 "$root/Tests/Drills/drills.py" "$binary" "$@"

@@ -12,7 +12,8 @@ export async function open({ me }) {
   const secret = el("div", { role: "status" });
   const run = (document, variables, then) => async () => {
     try {
-      then?.(await proven(document, variables));
+      const data = await proven(document, variables);
+      then?.(data);
       await draw();
     } catch (error) {
       note(explained(error));

@@ -112,7 +112,7 @@ struct EncryptionFailure: Error, CustomStringConvertible {
         } else if text.contains("uncleanShutdown") {
             return nil
         } else {
-            description = "encryption failed; does it speak TLS at this port?"
+            description = "encryption failed: at this port it may speak no TLS"
         }
     }
 }

@@ -46,6 +46,11 @@ package final class JobMetrics: MetricSource {
         if let table = Rows(rawValue: job.rawValue) { removed[table].add(rows) }
     }
 
+    /// Another node does these jobs now: this one tells no time of theirs any more.
+    package func forget(_ jobs: [Job]) {
+        for job in jobs { succeeded[job].set(0) }
+    }
+
     /// A round could not be done.
     func failed(_ job: Job) { rounds[LabelPair(job, .failed)].add() }
 

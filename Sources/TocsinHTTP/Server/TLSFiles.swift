@@ -8,13 +8,14 @@ extension HTTPServerSettings.TLSFiles {
 
     /// The context, and when the first certificate to end does so, in Unix seconds.
     func makeContext() throws(HTTPServerError) -> (context: NIOSSLContext, end: Int?) {
-        var file = certificateFile
+        var (file, isRead) = (certificateFile, false)
         do {
             let certificates = try NIOSSLCertificate.fromPEMFile(file)
             guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
             let chain = certificates.map { NIOSSLCertificateSource.certificate($0) }
             file = keyFile
             let key = try NIOSSLPrivateKey(file: file, format: .pem)
+            isRead = true
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain,
                 privateKey: .privateKey(key)
@@ -24,7 +25,9 @@ extension HTTPServerSettings.TLSFiles {
             configuration.applicationProtocols = ["http/1.1"]
             return (try NIOSSLContext(configuration: configuration), certificates.map { Int($0.notValidAfter) }.min())
         } catch {
-            throw .cannotUseCertificate(file: file, cause: Self.cause(error, file))
+            // Each by itself can be read: what is left to be wrong is that they are no pair.
+            let cause = isRead ? "it is not the key of the certificate" : Self.cause(error, file)
+            throw .cannotUseCertificate(file: file, cause: cause)
         }
     }
 
@@ -35,10 +38,8 @@ extension HTTPServerSettings.TLSFiles {
         switch error as? NIOSSLError {
         case .failedToLoadCertificate?: return "it holds no certificate in PEM"
         case .failedToLoadPrivateKey?: return "it holds no private key in PEM that can be read without a password"
-        default: break
+        default: return "it cannot be read"
         }
-        let isOther = "\(error)".contains("KEY_VALUES_MISMATCH")
-        return isOther ? "it is not the key of the certificate" : "it does not go with the certificate"
     }
 
     /// The suites of TLS 1.2, all with forward secrecy and authenticated encryption (RFC

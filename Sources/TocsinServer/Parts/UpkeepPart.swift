@@ -74,7 +74,11 @@ struct UpkeepPart: Sendable {
             held.set(1)
             return await runTasks()
         }
-        await lease.run { await runTasks() }
+        await lease.run {
+            await runTasks()
+            // It is another node's turn, whose times count from now on.
+            jobs.forget(tasks.map(\.job))
+        }
     }
 
     private func runTasks() async {

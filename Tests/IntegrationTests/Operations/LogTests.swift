@@ -28,6 +28,17 @@ struct LogTests {
             try await eventually("the webhook's refusal is logged") {
                 installation.logLines.contains { $0["event"] == "webhook_retrying" }
             }
+            let metrics = try await installation.makeMetricsToken(user: "ada")
+            let told = [
+                "/metrics": try await installation.http("/metrics", token: metrics).body,
+                "/readyz?verbose": try await installation.http("/readyz?verbose").body,
+                "the audit": try await installation.administer(["audit", "list", "--limit", "0", "--json"]),
+            ]
+            for (place, text) in told {
+                #expect(text.count > 20, "\(place)")
+                let found = secrets.found(in: text)
+                #expect(found.isEmpty, "\(place): \(found)")
+            }
             #expect(try await installation.stopServer() == 0)
 
             #expect(secrets.all.count >= 40 && Set(secrets.all.map(\.secret)).count == secrets.all.count)

@@ -51,5 +51,10 @@ struct PeriodicTaskTests {
         ] {
             #expect(text.contains(line + "\n"), "\(line)")
         }
+        // Another node's turn: its times count, and those of here are told no more.
+        metrics.forget([.messages])
+        let after = String(decoding: MetricFormat.text.write(metrics.families), as: UTF8.self)
+        #expect(!after.contains("tocsin_job_last_success_timestamp_seconds{"), "\(after)")
+        #expect(after.contains(#"tocsin_jobs_total{task="messages",result="ok"} 2"#))
     }
 }
