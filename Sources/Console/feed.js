@@ -18,10 +18,10 @@ const order = (one, other) =>
   one.topicId === other.topicId ? other.number - one.number : Date.parse(other.createdAt) - Date.parse(one.createdAt);
 
 /** The filter as the server takes it; null: none. */
-function filterOf({ category, from, until }) {
+function filterOf({ type = null, from, until }) {
   const time = (moment) => new Date(moment).toISOString();
   const parts = [
-    category && { category: { eq: category } }, from && { createdAt: { ge: time(from) } }, until && { createdAt: { lt: time(until) } },
+    type !== null && { type: { eq: type } }, from && { createdAt: { ge: time(from) } }, until && { createdAt: { lt: time(until) } },
   ].filter(Boolean);
   return parts.length > 0 ? { and: parts } : null;
 }
@@ -48,7 +48,7 @@ export async function open({ id, go, topics }) {
   const articles = new Map();
   let waiting = [];
   let least = 1;
-  /** What else messages must be: `category`, and `from` and `until` as times. */
+  /** What else messages must be: their `type`, and `from` and `until` as times. */
   let wanted = {};
   /** By topic, the number of the last message that was read; null while what was read is shown too. */
   let read = null;
@@ -105,7 +105,7 @@ export async function open({ id, go, topics }) {
   const passes = (message) => message.priority >= least
     && (!read || message.number > (read.get(message.topicId) ?? Infinity)) && isWanted(message);
   /** What the server's answers hold. */
-  const isWanted = ({ category, createdAt }) => (!wanted.category || category === wanted.category)
+  const isWanted = ({ type, createdAt }) => (wanted.type == null || type === wanted.type)
     && (!wanted.from || Date.parse(createdAt) >= wanted.from) && (!wanted.until || Date.parse(createdAt) < wanted.until);
   const readNumbers = async () => {
     const { answer: { readState } } = await answered("read numbers", () => client.query("{ readState { topics { topicId number } } }"));
@@ -140,7 +140,7 @@ export async function open({ id, go, topics }) {
     fresh.hidden = waiting.length === 0;
     put(fresh, texts.words.newOnes(waiting.length));
     empty.hidden = entries.length > 0;
-    const isFiltered = Object.values(wanted).some(Boolean);
+    const isFiltered = filterOf(wanted) !== null;
     empty.hidden ||= isFiltered;
     put(none, (entries.length > 0 || isFiltered) && !entries.some(passes) ? texts.feed.filtered : null);
     // What had the focus is not shown any more: the next entry has it.
@@ -267,12 +267,12 @@ export async function open({ id, go, topics }) {
     "data-key": "E",
     onclick: () => markRead(null),
   }, texts.feed.readAll);
-  const category = el("input", { autocomplete: "off" });
+  const type = el("input", { type: "number", step: 1 });
   const [from, until] = [0, 1].map(() => el("input", { type: "datetime-local" }));
   const moreFilters = el("details", {}, el("summary", {}, texts.feed.more),
-    form([field(texts.words.category, category), field(texts.feed.from, from), field(texts.feed.until, until)], texts.feed.filter, async () => {
+    form([field(texts.feed.type, type), field(texts.feed.from, from), field(texts.feed.until, until)], texts.feed.filter, async () => {
       const time = ({ value }) => (value ? Date.parse(value) : null);
-      wanted = { category: category.value, from: time(from), until: time(until) };
+      wanted = { type: type.value === "" ? null : Number(type.value), from: time(from), until: time(until) };
       // What is kept of other filters is not what stands between the ones that pass this one.
       remove(entries);
       [waiting, next, isCut] = [[], null, false];

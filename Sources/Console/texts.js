@@ -273,6 +273,7 @@ export const texts = {
     least: { 1: "every priority", 3: "normal and above", 4: "high and above", 5: "urgent" },
     unreadOnly: "Unread only",
     more: "More filters",
+    type: "Type, a number",
     from: "From",
     until: "Until",
     filter: "Filter",

@@ -130,7 +130,7 @@ def settings(root, ben, token, topic):
     expect(rows).to_have_count(1, timeout=60_000)
     command = page.locator("pre").last.inner_text()
     sent = subprocess.run(["bash", "-c", command.replace("curl ", "curl -s -o /dev/null -w '%{http_code}' ", 1)], capture_output=True, text=True, timeout=60)
-    root.same("the command with a topic's token publishes", sent.stdout, "200")
+    root.same("the command with a topic's token publishes", sent.stdout, "201")
     root.judged("topic settings with a token")
     page.get_by_role("button", name="Revoke backup").click()
     expect(rows).to_have_count(0, timeout=60_000)
@@ -144,32 +144,32 @@ def settings(root, ben, token, topic):
 
 
 def filters(root, token, topic):
-    """The feed by category and by time, of what the server has."""
+    """The feed by type and by time, of what the server has."""
     page, server = root.page, root.server
     add = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }"
     for number in range(3):
-        server.post(token, add, i={"topicId": topic, "type": 1, "title": f"Backup {number}", "body": "b", "category": "BACKUP"})
+        server.post(token, add, i={"topicId": topic, "type": 7, "title": f"Backup {number}", "body": "b"})
     root.go(f"/topics/{topic}", "alerts")
     expect(page.get_by_text(LIVE)).to_be_visible(timeout=60_000)
     shown = page.get_by_role("article").locator("visible=true")
     expect(shown).to_have_count(5, timeout=60_000)
     page.get_by_text("More filters").click()
-    page.get_by_label("Category").fill("BACKUP")
+    page.get_by_label("Type, a number").fill("7")
     page.get_by_role("button", name="Filter", exact=True).click()
     expect(shown).to_have_count(3, timeout=60_000)
     # What comes live passes the filter too, or is not shown.
     server.publish(token, topic, "Not a backup")
-    server.post(token, add, i={"topicId": topic, "type": 1, "title": "Backup 3", "body": "b", "category": "BACKUP"})
+    server.post(token, add, i={"topicId": topic, "type": 7, "title": "Backup 3", "body": "b"})
     expect(shown).to_have_count(4, timeout=60_000)
     page.get_by_label("Until").fill("2020-01-01T00:00")
     page.get_by_role("button", name="Filter", exact=True).click()
     expect(page.get_by_text("Nothing here passes the filters.")).to_be_visible(timeout=60_000)
     root.judged("feed with filters")
-    for label in ("Category", "Until"):
+    for label in ("Type, a number", "Until"):
         page.get_by_label(label).fill("")
     page.get_by_role("button", name="Filter", exact=True).click()
     expect(shown).to_have_count(7, timeout=60_000)
-    root.same("the feed filters by category and time, and shows all again", page.get_by_role("article").first.locator("h2").inner_text(), "Backup 3")
+    root.same("the feed filters by type and time, and shows all again", page.get_by_role("article").first.locator("h2").inner_text(), "Backup 3")
 
 
 def explained(root, ben, token, topic):

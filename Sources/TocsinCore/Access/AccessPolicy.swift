@@ -60,9 +60,7 @@ package enum AccessPolicy {
         on model: ModelType,
         of topic: TopicID
     ) -> AccessDecision {
-        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation),
-            sharing.need(for: .read) == .reading
-        else {
+        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation) else {
             return .deny(reason: "Readers of a topic may only read it.")
         }
         return .allow(where: .field(sharing.field, .equal(.text(topic.text))))

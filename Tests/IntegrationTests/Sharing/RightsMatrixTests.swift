@@ -31,9 +31,8 @@ struct RightsMatrixTests {
         let rows: [String]
         /// What stands in the table for those who have it.
         var cells: Set<String> = ["yes", "all"]
-        /// `TOPIC`, `MESSAGE`, `ALARM`, `WAY` and `PULSE` stand for ids, `SELF` for the caller's
-        /// name; changes name a version that is not there, so that who may is told of a conflict
-        /// and nothing changes.
+        /// `TOPIC`, `MESSAGE` and `ALARM` stand for ids, `SELF` for the caller's name; changes name
+        /// a version that is not there, so that who may is told of a conflict and nothing changes.
         let document: String
         /// Where the answer has something for those who may; nil: it is enough not to be refused.
         var path: [String]?
@@ -81,7 +80,6 @@ struct RightsMatrixTests {
     private static let seeing = "see the rest of the topic, its messages and live feed"
     private static let answering = "see and answer the topic's [incidents](incidents.md)"
     private static let managing = "rename the topic, see members and grants, share it"
-    private static let ways = "see and manage the topic's integrations and monitors"
     private static let learning = "learn what became of pushes"
 
     static let rights: [Right] = [
@@ -138,24 +136,6 @@ struct RightsMatrixTests {
             path: ["createMessage", "id"],
             route: OlderRoute(path: "/tcm/create-message", body: #"{"topic_id": "TOPIC", "title": "t"}"#),
             command: ["publish", "TOPIC", "--title", "t"]
-        ),
-        Right(
-            name: "manage an integration",
-            rows: [ways],
-            document: #"mutation { rotateIntegrationKey(id: "WAY") { key } }"#,
-            path: ["rotateIntegrationKey", "key"]
-        ),
-        Right(
-            name: "see what came in by an integration",
-            rows: [ways],
-            document: #"{ integrationsByTopicId(topicId: "TOPIC") { items { recent { status } } } }"#,
-            path: ["integrationsByTopicId", "items", "0"]
-        ),
-        Right(
-            name: "see a monitor",
-            rows: [ways],
-            document: #"{ getMonitor(id: "PULSE") { name } }"#,
-            path: ["getMonitor", "name"]
         ),
         Right(
             name: "get pushes",
@@ -250,6 +230,7 @@ struct RightsMatrixTests {
         "createDigest": "Sums up what the caller reads; tried by DigestTests.",
         "createMonitor": "Its incidents are in the topic; tried by IsolationTests.",
         "createIntegration": "Publishes, by a key; tried by ReceiverKeyTests.",
+        "integrationsByTopicId": "As getIntegration; tried by IsolationTests.",
     ]
 
     @Test("every row of the page's table is tried, and every right that is tried stands in it")
@@ -283,8 +264,6 @@ struct RightsMatrixTests {
         let topic: String
         let message: String
         let incident: String
-        let integration: String
-        let monitor: String
     }
 
     /// One caller for each standing and kind of subject, each with a topic of its own.
@@ -316,15 +295,7 @@ struct RightsMatrixTests {
                         name: isOwner ? "ada" : name,
                         topic: topic,
                         message: message,
-                        incident: try await scene.raise(in: topic),
-                        integration: try await scene.make("Integration", ["kind": "EVENT", "topicId": .string(topic)]),
-                        monitor: try await scene.make(
-                            "Monitor",
-                            [
-                                "slug": .string("\(standing)-\(kind)".lowercased()), "periodSeconds": 60,
-                                "topicId": .string(topic),
-                            ]
-                        )
+                        incident: try await scene.raise(in: topic)
                     )
                 )
             }
@@ -409,7 +380,6 @@ struct RightsMatrixTests {
 
     private static func filled(_ text: String, _ caller: Caller) -> String {
         text.replacing("TOPIC", with: caller.topic).replacing("MESSAGE", with: caller.message)
-            .replacing("ALARM", with: caller.incident).replacing("WAY", with: caller.integration)
-            .replacing("PULSE", with: caller.monitor).replacing("SELF", with: caller.name)
+            .replacing("ALARM", with: caller.incident).replacing("SELF", with: caller.name)
     }
 }
