@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
-# five states, texts of strangers, keys alone, no network, three tabs and kills, below a path for somebody of a sign-in
+# five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, below a path for somebody of a sign-in
 # provider, Firefox with a real Web Push, and two people in Chromium and Firefox at two servers of one PostgreSQL.
 # It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
@@ -58,10 +58,11 @@ walk() {
 }
 
 step "Walking through the console, two walks at a time"
-names=(views strangers states keys offline)
+names=(views strangers states keys team offline)
 {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
+    walk team team.py "$chromium"
     if has openssl && install_sign_in_providers; then
         walk below below.py "$chromium" "$sign_in_python"
     else

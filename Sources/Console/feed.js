@@ -140,6 +140,7 @@ export async function open({ id, go, topics }) {
     fresh.hidden = waiting.length === 0;
     put(fresh, texts.words.newOnes(waiting.length));
     empty.hidden = entries.length > 0;
+    list.hidden = entries.length === 0;
     const isFiltered = filterOf(wanted) !== null;
     empty.hidden ||= isFiltered;
     put(none, (entries.length > 0 || isFiltered) && !entries.some(passes) ? texts.feed.filtered : null);
