@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
-# five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, below a path for somebody of a sign-in
-# provider, Firefox with a real Web Push, and two people in Chromium and Firefox at two servers of one PostgreSQL.
+# five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, below a path for
+# somebody of a sign-in provider, Firefox with a real Web Push, and two people in Chromium and Firefox at two servers of
+# one PostgreSQL.
 # It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
