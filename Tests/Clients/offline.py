@@ -209,9 +209,9 @@ def updated(server, here):
     page = here.page
     folder = tempfile.mkdtemp(prefix="tocsin-console-")
     shutil.copytree(FILES, folder, dirs_exist_ok=True)
-    path = os.path.join(folder, "devices.js")
+    path = os.path.join(folder, "texts.js")
     with open(path, encoding="utf-8") as file:
-        text = file.read().replace('title: "Devices"', 'title: "Devices of the newer version"')
+        text = file.read().replace('devices: "Devices"', 'devices: "Devices of the newer version"')
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     os.environ["TOCSIN_CONSOLE"] = folder
