@@ -11,11 +11,17 @@ package final class UserFactsKeeper: Sendable {
         /// Writes since `since`.
         var count = 1
         var since: Timestamp
+        /// Whether there is a row of theirs; it is known once something was written.
+        var isKnown = false
+        /// When it was last looked whether they come into topics by their groups.
+        var welcomedAt: Timestamp
     }
 
     private enum News: Sendable {
         case facts(UserFacts)
         case seen(UserID, Timestamp)
+        /// Somebody known is here, who may have come into a topic by a group since.
+        case here(UserFacts)
     }
 
     private let store: any Store
@@ -30,6 +36,8 @@ package final class UserFactsKeeper: Sendable {
 
     /// How long what is known is good enough while tokens say the same.
     private static let renewalSeconds = 3600.0
+    /// How soon a grant to a group is seen by people of it who are here all the time.
+    private static let welcomeSeconds = 60.0
     /// At most this many changes of one person are written in this many seconds.
     private static let changes = (count: 3, seconds: 180.0)
     /// People remembered, and writes that wait; beyond it all are forgotten,
@@ -50,16 +58,11 @@ package final class UserFactsKeeper: Sendable {
     package func note(_ caller: Identity) {
         let now = time.now()
         if caller.isPerson, caller.tokenID != nil { return noteSeen(caller.userID, now) }
-        guard let facts = UserFacts(of: caller, naming: claims, at: now), isNews(facts, now) else { return }
-        guard case .enqueued = inbox.yield(.facts(facts)) else { return forget(facts.userID) }
-    }
-
-    /// Hears of changed grants: people of a group that has got one are noted again when they come.
-    package func observe(_ event: DomainEvent) {
-        guard case .grantsChanged(let change) = event, case .group(let name) = change.subject else { return }
-        let groups = sharing.rights.claimedGroups
-        noted.withLock { noted in
-            noted = noted.filter { !groups.subjects(in: $0.value.facts.claims).contains(name) }
+        guard let facts = UserFacts(of: caller, naming: claims, at: now) else { return }
+        if isNews(facts, now) {
+            guard case .enqueued = inbox.yield(.facts(facts)) else { return forget(facts.userID) }
+        } else if isToBeWelcomed(facts, now) {
+            inbox.yield(.here(facts))
         }
     }
 
@@ -70,14 +73,16 @@ package final class UserFactsKeeper: Sendable {
                 switch news {
                 case .facts(let facts):
                     let isKnown = try await store.write { writer throws(StoreError) in try writer.renew(facts) }
+                    noted.withLock { $0[facts.userID]?.isKnown = isKnown }
                     if isKnown { try await sharing.welcome(facts) }
+                case .here(let facts): try await sharing.welcome(facts)
                 case .seen(let user, let moment):
                     try await store.write { writer throws(StoreError) in try writer.noteSeen(user, at: moment) }
                 }
             } catch {
                 // The next request of this person notes it again.
                 switch news {
-                case .facts(let facts): forget(facts.userID)
+                case .facts(let facts), .here(let facts): forget(facts.userID)
                 case .seen(let user, _): seen.withLock { $0[user] = nil }
                 }
             }
@@ -100,7 +105,7 @@ package final class UserFactsKeeper: Sendable {
         noted.withLock { noted in
             if noted.count >= Self.maximumPeople { noted.removeAll() }
             guard var known = noted[facts.userID] else {
-                noted[facts.userID] = Noted(facts: facts, since: now)
+                noted[facts.userID] = Noted(facts: facts, since: now, welcomedAt: now)
                 return true
             }
             if known.since.adding(seconds: Self.changes.seconds) <= now { (known.count, known.since) = (0, now) }
@@ -108,7 +113,19 @@ package final class UserFactsKeeper: Sendable {
                 known.facts.says(facts)
                 ? known.facts.seenAt.adding(seconds: Self.renewalSeconds) <= now : known.count < Self.changes.count
             guard isDue else { return false }
-            noted[facts.userID] = Noted(facts: facts, count: known.count + 1, since: known.since)
+            (known.facts, known.count, known.welcomedAt) = (facts, known.count + 1, now)
+            noted[facts.userID] = known
+            return true
+        }
+    }
+
+    private func isToBeWelcomed(_ facts: UserFacts, _ now: Timestamp) -> Bool {
+        guard !sharing.rights.claimedGroups.subjects(in: facts.claims).isEmpty else { return false }
+        return noted.withLock { noted in
+            guard let known = noted[facts.userID], known.isKnown,
+                known.welcomedAt.adding(seconds: Self.welcomeSeconds) <= now
+            else { return false }
+            noted[facts.userID]?.welcomedAt = now
             return true
         }
     }

@@ -34,7 +34,6 @@ struct AccessPart: Sendable {
                 )
             )
         )
-        store.hub.add(hearing: .grantsChanged) { events in events.forEach(userFacts.observe) }
         let authenticator = TokenAuthenticator(
             local: LocalTokens(process.serverKey),
             external: try keySource.externalTokens(process.settings.signIn)
