@@ -88,7 +88,7 @@ async function show(fromTop = false, isAgain = false) {
     topics = once(loadTopics);
     const view = await open({ id: found.id, me, go, topics, query: new URLSearchParams(location.search), signedIn });
     if (asked !== turn) return view.stop?.();
-    current = { stop: () => view.stop?.(), keepsWriting: view.keepsWriting };
+    current = { stop: () => view.stop?.() };
     title = view.title;
     entitle();
     const heading = el("h1", { tabIndex: -1 }, el("span", { className: "free" }, view.title));
@@ -112,11 +112,15 @@ function entitle() {
   document.title = `${unreadCount > 0 ? `(${unreadCount}) ` : ""}${title} · Tocsin`;
 }
 
-/** What was read in a topic that is taken back goes from the screen; what somebody writes stays. */
-function lost() {
+/** Views that show messages or incidents of several topics. */
+const SHOWING = ["feed", "message", "search", "deliveries", "incidents", "incident"];
+
+/** What was read in a topic that is taken back goes from the screen; what somebody writes elsewhere stays. */
+function lost(id) {
+  const path = location.pathname.slice(base.length);
   topics = once(loadTopics);
-  if (current.keepsWriting) void fillRail(location.pathname.slice(base.length));
-  else void show();
+  if (SHOWING.includes(find(path || "/")?.view) || path.split("/").includes(id)) void show();
+  else void fillRail(path);
 }
 
 /** Shows the view again after a while, or when the network is back, unless somebody has gone elsewhere. */
@@ -145,6 +149,9 @@ function fail(error) {
 
 function signIn(wanted) {
   me = null;
+  unreadCount = 0;
+  void navigator.clearAppBadge?.().catch(() => {});
+  watchShared([]);
   put(bar);
   put(rail);
   return go(`/sign-in?return=${encodeURIComponent(wanted.startsWith("/sign-in") ? "/" : wanted)}`);
@@ -218,7 +225,7 @@ async function fillRail(path) {
     else void navigator.clearAppBadge?.().catch(() => {});
     shown = list;
     open = count;
-    watchShared(list.filter(({ owner }) => owner !== me.username && !owner?.endsWith(`::${me.username}`)), lost);
+    if (isWatching) watchShared(list.filter(({ owner }) => owner !== me.username && !owner?.startsWith(`${me.userId}::`)), takenBack);
   } catch (error) {
     if (error.code === "UNAUTHENTICATED") return signIn(path);
   }
@@ -259,7 +266,11 @@ addEventListener("tocsin-read", () => {
   }, 500);
 });
 // What was read at another device is counted when somebody comes back, and once a minute.
-const lookAgain = () => document.visibilityState === "visible" && dispatchEvent(new Event("tocsin-read"));
+const lookAgain = () => {
+  if (document.visibilityState !== "visible") return;
+  topics = once(loadTopics);
+  dispatchEvent(new Event("tocsin-read"));
+};
 document.addEventListener("visibilitychange", lookAgain);
 setInterval(lookAgain, 60_000);
 addEventListener("tocsin-topics", () => {
@@ -282,7 +293,22 @@ document.addEventListener("click", (event) => {
 
 // Another tab has signed out: this one shows nothing of it any more.
 const tabs = new BroadcastChannel("tocsin-console");
-tabs.onmessage = ({ data }) => (data === "read" ? dispatchEvent(new Event("tocsin-read")) : location.reload());
+tabs.onmessage = ({ data }) => {
+  if (data === "read") dispatchEvent(new Event("tocsin-read"));
+  else if (data.lost) lost(data.lost);
+  else location.reload();
+};
+
+/** One tab watches for all. */
+let isWatching = !navigator.locks;
+navigator.locks?.request("tocsin-watch", () => new Promise(() => {
+  isWatching = true;
+  if (me) void fillRail(location.pathname.slice(base.length));
+}));
+function takenBack(id) {
+  tabs.postMessage({ lost: id });
+  lost(id);
+}
 addEventListener("tocsin-marked", () => {
   tabs.postMessage("read");
   dispatchEvent(new Event("tocsin-read"));

@@ -54,7 +54,7 @@ export async function open({ topics }) {
         el("span", { className: "free" }, push.device?.name ?? texts.platforms[push.platform] ?? push.platform), moment(push.updatedAt, ago(push.updatedAt)),
       ])),
       entries.length > 50 ? el("p", { className: "hint" }, texts.deliveries.more(entries.length - 50)) : null,
-      entries[0].push.status === "FAILED" ? el("div", { className: "row" }, retry(words, entries)) : null,
+      entries[0].push.status === "FAILED" && entries[0].push.reason ? el("div", { className: "row" }, retry(words, entries)) : null,
     ]));
   }
 

@@ -68,7 +68,6 @@ export async function open({ query, topics, go }) {
   return {
     title: texts.places.send,
     body: [waiting, made, preview, el("details", {}, el("summary", {}, texts.send.asCommand), command)],
-    keepsWriting: true,
     stop: () => removeEventListener("tocsin-outbox", drawWaiting),
   };
 }

@@ -1,8 +1,8 @@
 // Watches the topics that others share with the caller, to say at once when one is taken back.
 import { client } from "./api.js";
 
-/** Of more than so many the end is seen at the next look. */
-const MOST = 200;
+/** A socket has a hundred subscriptions. Of more topics than so many the end is seen at the next look. */
+const MOST = 30;
 /** Nothing passes this filter: the line is there for its end alone. */
 const END = `subscription End($id: ID!) { onCreateMessage(topicId: $id, filter: { id: { eq: "-" } }) { id } }`;
 
@@ -30,7 +30,7 @@ async function watch(id, lost) {
     // Who may only publish never could.
     if (!ended.signal.aborted && error.code === "UNAUTHORIZED" && wasLive) lost(id);
   } finally {
-    // One that may be read again is watched again.
-    if (watched.get(id) === ended && wasLive) watched.delete(id);
+    // It is watched again at the next look.
+    if (watched.get(id) === ended) watched.delete(id);
   }
 }

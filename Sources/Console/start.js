@@ -60,7 +60,13 @@ export async function open({ topics }) {
     put(steps[2], el("p", {}, texts.start.letPush), el("button", { onclick: () => third(true) }, texts.words.getPushes),
       el("p", { className: "hint", role: "status" }, why));
   };
+  let watching = null;
   async function watch(id) {
+    // The newest message alone is followed.
+    watching?.abort();
+    watching = new AbortController();
+    const { signal } = watching;
+    ended.signal.addEventListener("abort", () => watching.abort());
     const seen = ({ status, device }) => status === "ACCEPTED" && own !== null && device?.id === own && done(3, texts.start.arrived);
     // It may have been quicker than the line.
     const onState = async ({ state }) => {
@@ -69,9 +75,9 @@ export async function open({ topics }) {
       message?.deliveries.items.filter(Boolean).forEach(seen);
     };
     try {
-      for await (const { onDelivery } of client.subscribe("subscription Seen($id: ID!) { onDelivery(messageId: $id) { status device { id } } }", { id }, { signal: ended.signal, onState })) seen(onDelivery);
+      for await (const { onDelivery } of client.subscribe("subscription Seen($id: ID!) { onDelivery(messageId: $id) { status device { id } } }", { id }, { signal, onState })) seen(onDelivery);
     } catch (error) {
-      if (!ended.signal.aborted) note(explained(error));
+      if (!signal.aborted) note(explained(error));
     }
   }
   put(steps[3], el("p", {}, texts.start.arrive));

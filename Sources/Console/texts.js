@@ -244,7 +244,7 @@ export const texts = {
     more: (count) => `and ${count} more`,
     retry: (count) => `Try again (${counted(count, "message")})`,
     retryOf: (reason) => `Try again: ${reason}`,
-    sureRetry: (count, reason) => `Try again what failed so, of ${counted(count, "message")}: ${reason}?`,
+    sureRetry: (count, reason) => `Try again all pushes of ${counted(count, "message")} that failed for this reason, on whatever device: ${reason}?`,
   },
   device: {
     newer: (button) => ["There is a newer version of this page. ", button],

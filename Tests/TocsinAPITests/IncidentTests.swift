@@ -321,14 +321,24 @@ struct IncidentTests {
         #expect(second[1].incidentID == nil && second[1].messageNumber == 2, "this kind makes no incidents")
         var later = SenderEvent(.log, title: "bins", body: "")
         later.dueAt = scene.api.time.now().adding(seconds: 3600)
+        later.messageKey = "bins today"
         let kept = try await scene.take(later)[0]
         #expect(kept.messageID == nil && kept.scheduledID != nil)
+        #expect(try await scene.take(later)[0].scheduledID == kept.scheduledID, "sent again it waits once")
         let listed = try await scene.api.run("{ listScheduledMessages { items { topicId nextAt } } }")
         #expect(
             listed["data"]?["listScheduledMessages"]?["items"]?[0]?["topicId"]?.stringValue == scene.topic,
             "\(listed)"
         )
         #expect(try await scene.messages() == ["- backup done 4", "- disk 4"])
+        scene.api.time.advance(seconds: 3601)
+        let runner = TimerRunner(
+            environment: scene.api.environment,
+            effects: [ScheduledMessageEffect(scene.api.services.scheduledMessages) { _ in }]
+        ) { timer, error in Issue.record("\(timer.subject): \(error)") }
+        _ = try await runner.fireDue()
+        #expect(try await scene.messages().contains("- bins 4"), "it comes when it is due")
+        #expect(try await scene.take(later)[0].messageID != nil, "what is due already comes at once")
     }
 
     @Test("somebody raises an incident by hand; the same key counts in it")

@@ -162,7 +162,7 @@ package struct IncidentBook: EventIntake {
 
     private static let maximumKeyBytes = 2048
 
-    /// Lets a message come later; false where that cannot be, and it is to come at once.
+    /// Lets a message come later; nil where that cannot be, and it is to come at once.
     func schedule(
         _ input: String,
         id: String?,

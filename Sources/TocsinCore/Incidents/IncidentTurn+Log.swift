@@ -26,14 +26,20 @@ extension IncidentTurn {
 
     /// Keeps a message until it is due; answers the id of what is kept, nil where nothing can be.
     ///
-    /// A repeat by the same key is the same.
+    /// A repeat by the same key is the same, as long as the first one waits or has come. The id
+    /// follows from what nobody else knows; a row of others under it is none of this sender's.
     private func schedule(
         _ event: SenderEvent,
         at due: Timestamp,
         _ source: Source
     ) throws(StoreError) -> String? {
-        let id = event.messageKey.map { DerivedUUID.text(of: "delayed message", "\(topic.id) \($0)") }
-        if let id, try writer.scheduledMessage(id) != nil { return id }
+        var id = event.messageKey.map { DerivedUUID.text(of: "delayed message", "\(source.id) \($0)") }
+        if let known = id, let stored = try writer.scheduledMessage(known) {
+            let isOurs = stored.owner.userID == author.userID && stored.plan.topicID?.text == topic.id
+            let isGood = stored.lastMessageID != nil || stored.isEnabled && stored.nextAt != nil
+            if isOurs, isGood { return known }
+            id = nil
+        }
         return try book.schedule(
             json(of: event, source),
             id: id,
@@ -91,7 +97,6 @@ extension IncidentTurn {
             ("type", "0"), ("title", JSONMapText.text(title(event, source))), ("body", JSONMapText.text(event.body)),
             ("priority", String(event.priority ?? source.defaultPriority)),
         ]
-        if let key = event.messageKey { members.append(("key", JSONMapText.text(key))) }
         if let url = event.url { members.append(("url", JSONMapText.text(url))) }
         if let category = event.category { members.append(("category", JSONMapText.text(category))) }
         if let data = data(of: event) { members.append(("data", JSONMapText.text(data))) }

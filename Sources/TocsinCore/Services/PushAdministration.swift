@@ -107,6 +107,8 @@ package struct PushAdministration: Sendable {
                 )
             }
             try writer.endMembership(of: userID, in: id, now: time.now())
+            // A grant to a group of theirs makes them no member again.
+            try writer.setLeft(time.now(), userID, id)
             return .success(membership)
         }
     }

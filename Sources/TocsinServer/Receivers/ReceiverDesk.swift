@@ -185,7 +185,7 @@ extension ReceiverDesk {
     private func answer(to request: ReceiverRequest, _ admitted: Admitted) async -> ReceiverAnswer {
         let (receiver, integration) = (admitted.receiver, admitted.record.integration)
         guard receiver.methods.contains(request.method) else { return refused(.methodNotAllowed, request, admitted) }
-        switch reader(of: request, admitted).read(request, in: admitted.context) {
+        switch reading(of: request, admitted) {
         case .answered(let answer): return answer
         case .refused(let fault): return refused(fault, request, admitted)
         case .events(let events, let notes):
@@ -214,15 +214,17 @@ extension ReceiverDesk {
         }
     }
 
-    /// What reads the body: the receiver that a request in ntfy's shape names (`X-Template`), else
-    /// the integration's own.
-    private func reader(of request: ReceiverRequest, _ admitted: Admitted) -> any Receiver {
-        guard admitted.record.integration.kind == .ntfy, let name = NtfyReceiver.templateName(of: request) else {
-            return admitted.receiver
-        }
+    /// The events of a request, as the receiver reads it that a request in ntfy's shape names
+    /// (`X-Template`), else the integration's own.
+    private func reading(of request: ReceiverRequest, _ admitted: Admitted) -> Reading {
         var record = admitted.record
-        (record.integration.kind, record.receiver, record.template) = (.template, name, nil)
-        return receiver(record) ?? admitted.receiver
+        if record.integration.kind == .ntfy, let name = NtfyReceiver.templateName(of: request) {
+            (record.integration.kind, record.receiver, record.template) = (.template, name, nil)
+            if let named = receiver(record) {
+                return NtfyReceiver.reading(of: request, by: named, in: admitted.context)
+            }
+        }
+        return admitted.receiver.read(request, in: admitted.context)
     }
 
     /// What a refusal of the service is to a sender.

@@ -18,7 +18,13 @@ struct ReceiverPreviews: ReceiverPreviewing {
         }
         let request = Self.request(previewed, at: time.now())
         let context = Self.context(previewed.kind)
-        switch receiver.read(request, in: context) {
+        var reading = receiver.read(request, in: context)
+        if previewed.kind == .ntfy, let name = NtfyReceiver.templateName(of: request),
+            let named = try? catalog.value.receiver(named: name, template: nil, isKept: false)
+        {
+            reading = NtfyReceiver.reading(of: request, by: named, in: context)
+        }
+        switch reading {
         case .answered(let answer): return Self.preview(answer)
         case .refused(.badInput(let words, let code)):
             return Self.refused(words, by: receiver, request, code: code)

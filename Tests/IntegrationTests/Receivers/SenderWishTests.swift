@@ -98,6 +98,15 @@ struct SenderWishTests {
             let messages = try await scene.messages()
             #expect(messages[0]["title"] == "shop is down" && messages[0]["body"] == "no answer", "\(messages)")
             #expect(messages[1]["body"] == .string(body), "\(messages)")
+            // Its incident ends as it opened, also where curl calls the body a form.
+            let up = body.replacing(#""status": 0"#, with: #""status": 1"#)
+            let ended = try await installation.http(
+                "/alerts",
+                token: ntfy.key,
+                ["--header", "X-Template: uptime-kuma", "--data", up]
+            )
+            #expect(ended.status == 200, "\(ended.body)")
+            #expect(try await incidents(scene) == ["uptime-kuma/7 RESOLVED"])
         }
     }
 

@@ -22,6 +22,29 @@ package struct NtfyReceiver: Receiver {
         NtfyParameters(request, json: nil).value("X-Template", "Template", "tpl")
     }
 
+    /// The events of a request's JSON as another receiver reads it, whose incidents open and end
+    /// whatever the grouping is.
+    package static func reading(
+        of request: ReceiverRequest,
+        by named: any Receiver,
+        in context: ReceiverContext
+    ) -> Reading {
+        // curl calls a body a form where nobody says what it is.
+        let isForm = { (item: ReceiverRequest.Item) in item.name.lowercased() == "content-type" }
+        let json = ReceiverRequest(
+            method: request.method,
+            target: request.path,
+            headers: request.headers.filter { !isForm($0) } + [.init("Content-Type", "application/json")],
+            body: request.body,
+            receivedAt: request.receivedAt
+        )
+        guard case .events(var events, let notes) = named.read(json, in: context) else {
+            return named.read(json, in: context)
+        }
+        for index in events.indices { events[index].isOfIncident = true }
+        return .events(events, notes: notes)
+    }
+
     /// A message, or an event where `X-Incident` names one.
     package func read(_ request: ReceiverRequest, in context: ReceiverContext) -> Reading {
         guard methods.contains(request.method) else { return .refused(.methodNotAllowed) }
