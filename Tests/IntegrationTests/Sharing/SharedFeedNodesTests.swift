@@ -5,7 +5,7 @@ import TocsinClient
 
 @Suite("Shared topics on three nodes", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(5)))
 struct SharedFeedNodesTests {
-    @Test("a grant begins on all nodes, and taken back ends on all within a second, without a doorbell")
+    @Test("a grant that is taken back on one node ends reading on all of them within a second, without a doorbell")
     func revoked() async throws {
         try await Cluster.run(3, environment: ["TOCSIN_DOORBELL": "off"]) { cluster in
             let (ada, bob) = (try await cluster.addUser("ada"), try await cluster.addUser("bob"))
