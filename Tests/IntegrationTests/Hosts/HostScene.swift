@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JSON
 import Synchronization
 
@@ -34,8 +35,22 @@ final class HostScene {
         return names.filter { $0.hasSuffix(".post") }.sorted()
     }
 
-    /// A port at which nothing listens.
-    static func freePort() throws -> Int { try Receiver { _, _ in nil }.port }
+    /// A port at which nobody listens: it is taken, for the life of the tests, so that no other
+    /// test's server comes to be there.
+    static func closedPort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
+            }
+        }
+        guard code == 0 else { throw HarnessFailure("No port can be taken.") }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
 
     /// Starts a command of the host, which finds its server, key and spool.
     func start(

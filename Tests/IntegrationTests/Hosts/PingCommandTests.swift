@@ -64,7 +64,7 @@ struct PingCommandTests {
     func away(status: Int?) async throws {
         try await HostScene.run { host in
             let server = status.map { status in try? Receiver { _, _ in status } } ?? nil
-            let port = try server?.port ?? HostScene.freePort()
+            let port = try server?.port ?? HostScene.closedPort()
             let result = try await host.tocsin(["ping", "--", "/bin/sh", "-c", "echo out; exit 3"], port: port)
             #expect(result.status == 3 && result.output == "out\n")
             #expect(result.errors.contains("was not taken"))

@@ -150,7 +150,7 @@ struct SendmailTests {
             let arguments = ["--spool=\(host.spool)", "-t", "-i"]
             let away = try await host.tocsin(
                 arguments,
-                port: try HostScene.freePort(),
+                port: try HostScene.closedPort(),
                 input: "Subject: one\n\n1\n",
                 program: link
             )

@@ -125,7 +125,7 @@ struct SpoolTests {
     @Test("a full spool keeps the oldest: the command fails and says so")
     func full() async throws {
         try await HostScene.run { host in
-            let port = try HostScene.freePort()
+            let port = try HostScene.closedPort()
             try host.fill(["1"], port: port)
             let first = try #require(host.waiting().first)
             for number in 10_001..<20_000 {
@@ -143,7 +143,7 @@ struct SpoolTests {
     @Test("a spool of 64 MiB is full; what no command has written is put aside, which makes room")
     func fullOfBytes() async throws {
         try await HostScene.run { host in
-            let port = try HostScene.freePort()
+            let port = try HostScene.closedPort()
             try host.fill(["first"], port: port)
             let large = Data(count: 64 << 20)
             try large.write(to: URL(fileURLWithPath: host.spool + "/00000000000000000002.post"))
@@ -251,7 +251,7 @@ struct SpoolTests {
     func lanes() async throws {
         try await HostScene.run { host in
             let server = try Receiver { _, _ in 202 }
-            let away = try HostScene.freePort()
+            let away = try HostScene.closedPort()
             try host.fill(["far"], port: away)
             #expect(try await host.event("near", port: server.port) == (0, "", ""))
             #expect(server.titles == ["near"])
@@ -302,7 +302,7 @@ struct SpoolTests {
             let sent = try await host.tocsin(arguments, port: server.port)
             #expect(sent.status == 0)
             #expect(sent.errors.contains("there is no spool"))
-            let lost = try await host.tocsin(arguments, port: try HostScene.freePort())
+            let lost = try await host.tocsin(arguments, port: try HostScene.closedPort())
             #expect(lost.status == 1)
             #expect(lost.errors.contains("Nothing was sent or kept"))
         }
