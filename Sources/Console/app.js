@@ -4,6 +4,7 @@ import { keepUp } from "./device.js";
 import { el, note, put, sure } from "./dom.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
+import { soon } from "./turns.js";
 import { watchShared } from "./shared.js";
 import * as store from "./store.js";
 import { explained, texts } from "./texts.js";
@@ -115,10 +116,12 @@ function entitle() {
 /** Views that show messages or incidents of several topics. */
 const SHOWING = ["feed", "message", "search", "deliveries", "incidents", "incident"];
 
+/** The topics of the last list; one that is not in the next is lost. */
+let listed = new Set();
+
 /** What was read in a topic that is taken back goes from the screen; what somebody writes elsewhere stays. */
 function lost(id) {
   const path = location.pathname.slice(base.length);
-  topics = once(loadTopics);
   if (SHOWING.includes(find(path || "/")?.view) || path.split("/").includes(id)) void show();
   else void fillRail(path);
 }
@@ -151,7 +154,8 @@ function signIn(wanted) {
   me = null;
   unreadCount = 0;
   void navigator.clearAppBadge?.().catch(() => {});
-  watchShared([]);
+  listed.clear();
+  endWatch();
   put(bar);
   put(rail);
   return go(`/sign-in?return=${encodeURIComponent(wanted.startsWith("/sign-in") ? "/" : wanted)}`);
@@ -168,6 +172,7 @@ async function begin() {
   const ask = () => client.query("{ me { userId username admin notifications } }").then((data) => data.me);
   ({ answer: me } = await store.answered("me", ask, () => store.person() ?? undefined));
   store.begin(me);
+  beginWatch();
   void flush();
   void keepUp(go);
 }
@@ -225,6 +230,9 @@ async function fillRail(path) {
     else void navigator.clearAppBadge?.().catch(() => {});
     shown = list;
     open = count;
+    const gone = [...listed].filter((id) => !list.some((topic) => topic.id === id));
+    listed = new Set(list.map(({ id }) => id));
+    gone.forEach(lost);
     if (isWatching) watchShared(list.filter(({ owner }) => owner !== me.username && !owner?.startsWith(`${me.userId}::`)), takenBack);
   } catch (error) {
     if (error.code === "UNAUTHENTICATED") return signIn(path);
@@ -247,6 +255,33 @@ async function openIncidents() {
   return { words: count > 0 ? texts.app.open(count, page.nextToken) : null };
 }
 
+let isWatching = false;
+let endWatch = () => {};
+/** One tab watches for all, as long as somebody is signed in there. */
+function beginWatch() {
+  endWatch();
+  const given = new AbortController();
+  const over = new Promise((done) => given.signal.addEventListener("abort", done));
+  const watch = () => {
+    isWatching = true;
+    dispatchEvent(new Event("tocsin-read"));
+    return over;
+  };
+  endWatch = () => {
+    isWatching = false;
+    watchShared([]);
+    given.abort();
+  };
+  if (navigator.locks) navigator.locks.request("tocsin-watch", { signal: given.signal }, watch).catch(() => {});
+  else void watch();
+}
+
+/** All tabs look which topics there are. */
+function takenBack() {
+  tabs.postMessage("topics");
+  dispatchEvent(new Event("tocsin-topics"));
+}
+
 let stateText = "";
 /** Shows how the live feed gets on. */
 addEventListener("tocsin-state", (event) => {
@@ -257,14 +292,8 @@ addEventListener("tocsin-state", (event) => {
 });
 addEventListener("online", () => void flush());
 addEventListener("tocsin-outbox", countWaiting);
-let recount = null;
-/** Counts anew, at most twice a second: much can change at once. */
-addEventListener("tocsin-read", () => {
-  recount ??= setTimeout(() => {
-    recount = null;
-    if (me) void fillRail(location.pathname.slice(base.length));
-  }, 500);
-});
+/** Counts anew. */
+addEventListener("tocsin-read", soon(() => me && void fillRail(location.pathname.slice(base.length))));
 // What was read at another device is counted when somebody comes back, and once a minute.
 const lookAgain = () => {
   if (document.visibilityState !== "visible") return;
@@ -295,20 +324,9 @@ document.addEventListener("click", (event) => {
 const tabs = new BroadcastChannel("tocsin-console");
 tabs.onmessage = ({ data }) => {
   if (data === "read") dispatchEvent(new Event("tocsin-read"));
-  else if (data.lost) lost(data.lost);
+  else if (data === "topics") dispatchEvent(new Event("tocsin-topics"));
   else location.reload();
 };
-
-/** One tab watches for all. */
-let isWatching = !navigator.locks;
-navigator.locks?.request("tocsin-watch", () => new Promise(() => {
-  isWatching = true;
-  if (me) void fillRail(location.pathname.slice(base.length));
-}));
-function takenBack(id) {
-  tabs.postMessage({ lost: id });
-  lost(id);
-}
 addEventListener("tocsin-marked", () => {
   tabs.postMessage("read");
   dispatchEvent(new Event("tocsin-read"));

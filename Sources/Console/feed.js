@@ -4,7 +4,7 @@ import { el, field, form, note, put } from "./dom.js";
 import { FIELDS, line } from "./message-line.js";
 import { answered, forgetMessages, keepMessages, keptMessages } from "./store.js";
 import { explained, texts } from "./texts.js";
-import { oneAtATime } from "./turns.js";
+import { oneAtATime, soon } from "./turns.js";
 
 const PAGE = 50;
 const MOST = 500;
@@ -116,14 +116,7 @@ export async function open({ id, go, topics }) {
     if (read) read = now;
     draw();
   }, (error) => ended.signal.aborted || note(explained(error)));
-  let soon = null;
-  addEventListener("tocsin-read", () => {
-    // Much can change at once.
-    if (read) soon ??= setTimeout(() => {
-      soon = null;
-      if (read) void readAnew();
-    }, 500);
-  }, { signal: ended.signal });
+  addEventListener("tocsin-read", soon(() => read && !ended.signal.aborted && void readAnew()), { signal: ended.signal });
 
   /** Puts on the screen what there is, once a frame; who has the focus keeps it. */
   const draw = () => (drawing ??= requestAnimationFrame(drawNow));

@@ -4,7 +4,7 @@ import { el, field, form, link, moment, note, put, sure, table } from "./dom.js"
 import { FIELDS } from "./message-line.js";
 import { answered, keptMessage } from "./store.js";
 import { ago, explained, texts } from "./texts.js";
-import { oneAtATime } from "./turns.js";
+import { oneAtATime, soon } from "./turns.js";
 
 const DELIVERY = "id status reason attempts nextAttemptAt updatedAt platform userId providerId device { id name platform }";
 const INCIDENT = "incident { id number state title }";
@@ -34,12 +34,12 @@ export async function open({ id, me }) {
   const draw = () => put(shown, drawn(message, [...deliveries.values()], counts, hasMore));
   draw();
   const failed = (error) => ended.signal.aborted || note(explained(error));
-  const count = oneAtATime(async () => {
+  const count = soon(oneAtATime(async () => {
     const { getMessage: now } = await client.query(TALLY, { id });
     if (ended.signal.aborted || !now) return;
     counts = now.deliverySummary;
     draw();
-  }, failed);
+  }, failed));
   /** What became of them before anybody listened, or while nobody did. */
   const refresh = oneAtATime(async () => {
     const { getMessage: now } = await client.query(OUTCOMES, { id });
@@ -59,7 +59,7 @@ export async function open({ id, me }) {
         if (deliveries.has(onDelivery.id) || deliveries.size < MOST) deliveries.set(onDelivery.id, onDelivery);
         else hasMore = true;
         draw();
-        void count();
+        count();
       }
     } catch (error) {
       failed(error);

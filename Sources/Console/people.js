@@ -1,5 +1,5 @@
 // Users and groups, for administrators: made, disabled, given a new password, put into groups.
-import { all, proven } from "./api.js";
+import { all, client, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
 import { ago, explained, texts } from "./texts.js";
 
@@ -69,9 +69,8 @@ export async function open({ me }) {
     el("h2", {}, texts.people.groups), groups, form([
       field(texts.people.group, group, texts.people.groupHint), field(texts.people.member, member),
     ], texts.people.putIn, async () => {
-      const known = await all(GROUPS, {}, (data) => data.groups);
-      const found = known.find(({ name }) => name === group.value)
-        ?? (await proven("mutation Group($name: String!) { createGroup(name: $name) { id } }", { name: group.value })).createGroup;
+      const { group: known } = await client.query("query Known($name: String) { group(name: $name) { id } }", { name: group.value });
+      const found = known ?? (await proven("mutation Group($name: String!) { createGroup(name: $name) { id } }", { name: group.value })).createGroup;
       await proven("mutation In($id: ID!, $user: String!) { addGroupMember(groupId: $id, user: $user) { id } }", { id: found.id, user: member.value });
       await draw();
     }, { explain: explained })],

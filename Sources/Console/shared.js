@@ -8,7 +8,7 @@ const END = `subscription End($id: ID!) { onCreateMessage(topicId: $id, filter: 
 
 const watched = new Map();
 
-/** Watches these topics, and no others; `lost` is called with a topic's id when it may be read no more. */
+/** Watches these topics, and no others; `lost` is called when one may be read no more. */
 export function watchShared(topics, lost) {
   const wanted = new Set(topics.slice(0, MOST).map(({ id }) => id));
   for (const [id, ended] of watched) {
@@ -28,7 +28,7 @@ async function watch(id, lost) {
     for await (const _ of client.subscribe(END, { id }, { signal: ended.signal, onState }));
   } catch (error) {
     // Who may only publish never could.
-    if (!ended.signal.aborted && error.code === "UNAUTHORIZED" && wasLive) lost(id);
+    if (!ended.signal.aborted && error.code === "UNAUTHORIZED" && wasLive) lost();
   } finally {
     // It is watched again at the next look.
     if (watched.get(id) === ended) watched.delete(id);

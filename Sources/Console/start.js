@@ -66,7 +66,6 @@ export async function open({ topics }) {
     watching?.abort();
     watching = new AbortController();
     const { signal } = watching;
-    ended.signal.addEventListener("abort", () => watching.abort());
     const seen = ({ status, device }) => status === "ACCEPTED" && own !== null && device?.id === own && done(3, texts.start.arrived);
     // It may have been quicker than the line.
     const onState = async ({ state }) => {
@@ -84,7 +83,7 @@ export async function open({ topics }) {
   first();
   second();
   await third(false);
-  return { title: texts.places.start, body: el("ol", { className: "steps" }, steps), stop: () => ended.abort() };
+  return { title: texts.places.start, body: el("ol", { className: "steps" }, steps), stop: () => [ended, watching].forEach((each) => each?.abort()) };
 }
 
 let made = null;

@@ -274,8 +274,8 @@ package final class Application: Sendable {
         _ audit: ServerAudit
     ) async -> ReloadOutcome {
         notifier.reloading()
-        defer { notifier.ready() }
         let outcome = await reloader.reload()
+        notifier.ready()
         await audit.note(outcome)
         return outcome
     }

@@ -69,11 +69,7 @@ struct ServerAudit: Sendable {
     func end() async {
         do throws(ServiceError) {
             try await refusedTokens.write(all: true)
-            let (environment, stopped) = (environment, event("server.stop", [:]))
-            try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
-                try writer.record(stopped)
-                return .success(())
-            }
+            try await record(event("server.stop", [:]))
         } catch {
             logger.warning(
                 "the stop could not be noted in the audit",
@@ -90,15 +86,19 @@ struct ServerAudit: Sendable {
             reload.result == .refused ? .refused : .done
         )
         do throws(ServiceError) {
-            try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
-                try writer.record(noted)
-                return .success(())
-            }
+            try await record(noted)
         } catch {
             logger.warning(
                 "the reload could not be noted in the audit",
                 metadata: ["event": "audit_reload_unwritten", "reason": "\(error)"]
             )
+        }
+    }
+
+    private func record(_ event: AuditEvent) async throws(ServiceError) {
+        try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
+            try writer.record(event)
+            return .success(())
         }
     }
 

@@ -112,15 +112,17 @@ def add_person(server, name, *more):
     subprocess.run(command, input=PASSWORD, text=True, check=True, capture_output=True, timeout=60)
 
 
-def in_chromium(walk, *others):
-    """Runs `walk(server, browser, checks)` at a server with the administrator root, and others. Arguments: BINARY [CHROMIUM]."""
+def in_chromium(walk, *others, root=True):
+    """Runs `walk(server, browser, checks)` at a server with the administrator root, where it is to be there, and others.
+    Arguments: BINARY [CHROMIUM]."""
     program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
     checks = Checks()
     # A debug build hashes passwords slowly, and last of all where the machine is busy.
     os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
     server = Server(sys.argv[1])
     try:
-        add_person(server, "root", "--admin")
+        if root:
+            add_person(server, "root", "--admin")
         for name in others:
             add_person(server, name)
         with sync_playwright() as playwright:

@@ -3,16 +3,12 @@ shared and taken back while others look at it, its members and tokens, the filte
 Use: team.py BINARY [CHROMIUM]"""
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 import time
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-from console import PASSWORD, Walk, told
-from tocsin import Checks, Server
+from console import PASSWORD, Walk, in_chromium
 
 OTHER = "another horse battery"
 LIVE = "● live"
@@ -239,23 +235,5 @@ def walk(server, browser, checks):
     account(ben, browser, checks)
 
 
-def main():
-    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
-    checks = Checks()
-    os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
-    server = Server(sys.argv[1])
-    try:
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-            try:
-                walk(server, browser, checks)
-            except Exception as error:  # pylint: disable=broad-except
-                told(server, error)
-            browser.close()
-    finally:
-        server.stop()
-    checks.end()
-
-
 if __name__ == "__main__":
-    main()
+    in_chromium(walk, root=False)

@@ -214,17 +214,16 @@ extension ReceiverDesk {
         }
     }
 
-    /// The events of a request, as the receiver reads it that a request in ntfy's shape names
-    /// (`X-Template`), else the integration's own.
+    /// The events of a request; one in ntfy's shape may name another receiver.
     private func reading(of request: ReceiverRequest, _ admitted: Admitted) -> Reading {
-        var record = admitted.record
-        if record.integration.kind == .ntfy, let name = NtfyReceiver.templateName(of: request) {
-            (record.integration.kind, record.receiver, record.template) = (.template, name, nil)
-            if let named = receiver(record) {
-                return NtfyReceiver.reading(of: request, by: named, in: admitted.context)
-            }
+        guard let ntfy = admitted.receiver as? NtfyReceiver else {
+            return admitted.receiver.read(request, in: admitted.context)
         }
-        return admitted.receiver.read(request, in: admitted.context)
+        return ntfy.read(request, in: admitted.context) { name in
+            var record = admitted.record
+            (record.integration.kind, record.receiver) = (.template, name)
+            return receiver(record)
+        }
     }
 
     /// What a refusal of the service is to a sender.

@@ -18,13 +18,10 @@ struct ReceiverPreviews: ReceiverPreviewing {
         }
         let request = Self.request(previewed, at: time.now())
         let context = Self.context(previewed.kind)
-        var reading = receiver.read(request, in: context)
-        if previewed.kind == .ntfy, let name = NtfyReceiver.templateName(of: request),
-            let named = try? catalog.value.receiver(named: name, template: nil, isKept: false)
-        {
-            reading = NtfyReceiver.reading(of: request, by: named, in: context)
+        let byName = (receiver as? NtfyReceiver)?.read(request, in: context) { name in
+            try? catalog.value.receiver(named: name, template: nil)
         }
-        switch reading {
+        switch byName ?? receiver.read(request, in: context) {
         case .answered(let answer): return Self.preview(answer)
         case .refused(.badInput(let words, let code)):
             return Self.refused(words, by: receiver, request, code: code)

@@ -158,9 +158,17 @@ struct NtfyTests {
         #expect(receiver.answer(.unavailable(retryAfterSeconds: 2), to: request).status == 503)
     }
 
-    @Test("the name of a template is found for who runs it")
+    @Test("a request may name another receiver, which reads the JSON; without one of that name it is a message")
     func templates() {
-        #expect(NtfyReceiver.templateName(of: Sample.request("POST", "/alerts?tpl=github")) == "github")
-        #expect(NtfyReceiver.templateName(of: Sample.request("POST", "/alerts")) == nil)
+        func asked(_ target: String) -> [String] {
+            var asked: [String] = []
+            _ = NtfyReceiver().read(Sample.request("POST", target), in: Sample.context(.ntfy)) { name in
+                asked.append(name)
+                return nil
+            }
+            return asked
+        }
+        #expect(asked("/alerts?tpl=github") == ["github"])
+        #expect(asked("/alerts") == [])
     }
 }

@@ -17,30 +17,26 @@ package struct NtfyReceiver: Receiver {
         return request.segments.first == "in" ? nil : request.segments.first
     }
 
-    /// The receiver that `X-Template` asks to run on the JSON body; nil: none.
-    package static func templateName(of request: ReceiverRequest) -> String? {
-        NtfyParameters(request, json: nil).value("X-Template", "Template", "tpl")
-    }
-
-    /// The events of a request's JSON as another receiver reads it, whose incidents open and end
-    /// whatever the grouping is.
-    package static func reading(
-        of request: ReceiverRequest,
-        by named: any Receiver,
-        in context: ReceiverContext
+    /// The events of a request, whose JSON the receiver reads that it names (`X-Template`), where
+    /// `receiver` knows one of that name: its incidents open and end whatever the grouping is.
+    package func read(
+        _ request: ReceiverRequest,
+        in context: ReceiverContext,
+        by receiver: (String) -> (any Receiver)?
     ) -> Reading {
+        let name = NtfyParameters(request, json: nil).value("X-Template", "Template", "tpl")
+        guard let named = name.flatMap(receiver) else { return read(request, in: context) }
         // curl calls a body a form where nobody says what it is.
-        let isForm = { (item: ReceiverRequest.Item) in item.name.lowercased() == "content-type" }
+        let others = request.headers.filter { $0.name.lowercased() != "content-type" }
         let json = ReceiverRequest(
             method: request.method,
             target: request.path,
-            headers: request.headers.filter { !isForm($0) } + [.init("Content-Type", "application/json")],
+            headers: others + [.init("Content-Type", "application/json")],
             body: request.body,
             receivedAt: request.receivedAt
         )
-        guard case .events(var events, let notes) = named.read(json, in: context) else {
-            return named.read(json, in: context)
-        }
+        let reading = named.read(json, in: context)
+        guard case .events(var events, let notes) = reading else { return reading }
         for index in events.indices { events[index].isOfIncident = true }
         return .events(events, notes: notes)
     }
