@@ -9,7 +9,7 @@ import sys
 import time
 
 # They register their attacks, in this order.
-import reads, unread, strangers, judging, rights, names, passwords, smaller, tls  # noqa: E401, F401
+import reads, unread, strangers, judging, rights, endings, names, passwords, smaller, tls  # noqa: E401, F401
 from stage import ATTACKS, COLUMNS, Stage
 
 
@@ -49,7 +49,7 @@ def main():
         if (given.names and attack.name not in given.names) or (given.load and not attack.makes_load):
             continue
         for database, url in databases.items():
-            if database == "postgres" and (url is None or not attack.touches_data):
+            if database not in attack.databases or (database == "postgres" and url is None):
                 continue
             begun, stage = time.monotonic(), Stage(given.binary, url, given.short)
             asyncio.run(run(attack.function, stage, 120 if given.short else 240))

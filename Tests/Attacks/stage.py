@@ -1,6 +1,7 @@
 """Where attacks happen: servers on one database, bounds, and what was found."""
 
 import asyncio
+import base64
 import multiprocessing
 import os
 import time
@@ -17,6 +18,7 @@ class Bounds:
         self.event = 2 if is_short else 0.25
         self.push = 10 if is_short else 3
         self.revocation = 5 if is_short else 2
+        self.ending = 5 if is_short else 1
         self.create = 5 if is_short else 1
         self.memory = 400_000_000 if is_short else 300_000_000
         self.rest = 64 << 20 if is_short else 32 << 20
@@ -94,6 +96,15 @@ class Stage:
             server.start_simulator()
         return server
 
+    def nodes(self, count):
+        """So many running nodes on one PostgreSQL database, which no doorbell wakes."""
+        shared = {"TOCSIN_DOORBELL": "off", "TOCSIN_SERVER_KEY": base64.b64encode(os.urandom(32)).decode()}
+        first = self.server({**shared, "TOCSIN_NODE": "node0"})
+        shared["TOCSIN_DATABASE_URL"] = first.environment["TOCSIN_DATABASE_URL"]
+        others = [Server(self.binary, settings={**shared, "TOCSIN_NODE": f"node{number}"}) for number in range(1, count)]
+        self._servers += others
+        return [server.start() for server in [first, *others]]
+
     async def scene(self, prepare=None, **options):
         """A running server with a victim; `prepare(server)` fills it before it is started anew, so that its memory counts
         from there. Answers the server, the victim, and what `prepare` answered."""
@@ -156,18 +167,19 @@ class Stage:
 
 
 class Attack:
-    def __init__(self, function, name, touches_data, makes_load):
-        self.function, self.name, self.touches_data, self.makes_load = function, name, touches_data, makes_load
+    def __init__(self, function, name, databases, makes_load):
+        self.function, self.name, self.databases, self.makes_load = function, name, databases, makes_load
 
 
 ATTACKS = {}
 
 
-def attack(name, touches_data=True, makes_load=False):
-    """Registers an attack. One that never touches the data is made on SQLite alone."""
+def attack(name, touches_data=True, makes_load=False, needs_nodes=False):
+    """Registers an attack. One that never touches the data is made on SQLite alone, one on several nodes on PostgreSQL."""
+    databases = ["postgres"] if needs_nodes else ["sqlite", "postgres"] if touches_data else ["sqlite"]
 
     def register(function):
-        ATTACKS[name] = Attack(function, name, touches_data, makes_load)
+        ATTACKS[name] = Attack(function, name, databases, makes_load)
         return function
 
     return register

