@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Kills servers with SIGKILL, 100 times under senders and all through the end of 1,000 snoozes, and compares what is kept
-# with what was answered: first one server on SQLite, then two on a PostgreSQL of their own. About eight minutes.
+# Kills servers with SIGKILL, 100 times under senders and changes of grants and tokens, and all through the end of 1,000
+# snoozes, and compares what is kept with what was answered, and changes with the audit: first one server on SQLite, then
+# two on a PostgreSQL of their own. About eight minutes.
 # Arguments are those of Tests/Clients/killrounds.py: --rounds N, --timers N. scripts/clients.sh has the short form.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one.
 set -euo pipefail

@@ -1,5 +1,5 @@
-"""Kills servers with SIGKILL while senders post events and while snoozes end, and compares what is kept with what was
-answered. Use: killrounds.py BINARY [--rounds N] [--timers N]
+"""Kills servers with SIGKILL while senders post events, grants and tokens change, and snoozes end, and compares what is
+kept with what was answered. Use: killrounds.py BINARY [--rounds N] [--timers N]
 
 With TOCSIN_TEST_POSTGRES there are two servers on a database of their own there, of which one is killed in each round;
 without it one, on SQLite. Each request is sent once, so that its answer alone says what it caused."""
@@ -8,8 +8,6 @@ import argparse
 import base64
 import collections
 import datetime
-import http.client
-import json
 import os
 import random
 import secrets
@@ -21,9 +19,11 @@ import urllib.error
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from tocsin import Checks, Server  # noqa: E402
+from changes import Changer  # noqa: E402
+from tocsin import ANSWERED, REFUSED, UNKNOWN, Checks, Server, send  # noqa: E402
 
 SENDERS = 12
+CHANGERS = 3
 OF_LIST = 30
 CREATE = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
 ROTATE = "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }"
@@ -34,9 +34,6 @@ MESSAGES = """query($t: ID!, $n: String) { page: getMessageByTopicIdAndCreatedAt
     nextToken items { id number incidentId incidentChange } } }"""
 INCIDENTS = """query($t: ID!, $n: String) { page: incidentsByTopicIdAndOpenedAt(topicId: $t, limit: 50, nextToken: $n) {
     nextToken items { id number key state occurrences timeline(limit: 10) { items { number at change messageId } } } } }"""
-
-ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
-
 
 class Nodes:
     """The servers, a topic for each part, and an integration of it."""
@@ -88,26 +85,6 @@ class Nodes:
         if self.database:
             self.sql(f"DROP DATABASE {self.database} WITH (FORCE)")
         return statuses
-
-
-def send(host, path, body, headers=()):
-    """What became of a request that is sent once: ANSWERED, REFUSED (it may have caused nothing), or UNKNOWN."""
-    connection = http.client.HTTPConnection(host, timeout=60)
-    try:
-        try:
-            connection.connect()
-        except OSError:
-            return REFUSED, None
-        try:
-            fields = {"Content-Type": "application/json", **dict(headers)}
-            connection.request("POST", path, json.dumps(body), fields)
-            answer = connection.getresponse()
-            said = answer.read()
-        except (OSError, http.client.HTTPException):
-            return UNKNOWN, None
-        return (ANSWERED if answer.status < 300 else REFUSED), (answer.status, said)
-    finally:
-        connection.close()
 
 
 class Sender(threading.Thread):
@@ -168,18 +145,19 @@ class Rounds:
         self.partial = 0
         self.topic, self.key = nodes.way("events")
         self.senders = [Sender(self, number) for number in range(SENDERS)]
-        for sender in self.senders:
-            sender.start()
+        self.changers = [Changer(nodes.servers, self.over, number) for number in range(CHANGERS)]
+        for thread in self.senders + self.changers:
+            thread.start()
         for self.round in range(1, count + 1):
             time.sleep(random.uniform(0.2, 1.2))
             nodes.kill(random.randrange(len(nodes.servers)))
         time.sleep(0.5)
         self.over.set()
-        for sender in self.senders:
-            sender.join(120)
-            assert not sender.is_alive(), "a sender has no answer"
-            if sender.failure:
-                raise sender.failure
+        for thread in self.senders + self.changers:
+            thread.join(120)
+            assert not thread.is_alive(), "a sender has no answer"
+            if thread.failure:
+                raise thread.failure
         self.incidents = nodes.all(INCIDENTS, self.topic)
         self.by_key = collections.defaultdict(list)
         for incident in self.incidents:
@@ -233,6 +211,14 @@ class Rounds:
 
     def messages_are_told(self):
         expect_messages(self.nodes, self.topic, self.incidents)
+
+    def changes_are_audited(self):
+        """Grants and tokens are what the audit says, and it says all that was answered."""
+        outcomes = collections.Counter()
+        for changer in self.changers:
+            outcomes += changer.compare()
+        print(f"      {outcomes.total()} changes of grants and tokens, {dict(outcomes)}", flush=True)
+        assert outcomes[ANSWERED] > len(self.changers), outcomes
 
 
 def changes_of(incident):
@@ -387,6 +373,7 @@ def main():
             print(f"      {rounds.partial} lists without an answer are there in part", flush=True)
             check("a key that all post is one incident, which counts what was answered", rounds.shared_are_one)
             check("each change has its one message, and numbers are dense", rounds.messages_are_told)
+            check("each change of a grant or token has its row in the audit, and each row its change", rounds.changes_are_audited)
         seconds = 6 if options.timers <= 200 else 10 + options.timers // 200
         snoozes = check(f"{options.timers} snoozes end while servers are killed", lambda: Snoozes(nodes, options.timers, seconds))
         if snoozes:

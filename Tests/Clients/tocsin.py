@@ -1,5 +1,6 @@
 """A server of the built binary in a folder of its own, for the checks beside this file."""
 
+import http.client
 import json
 import os
 import shutil
@@ -85,6 +86,29 @@ class Server:
         if status == 0:
             shutil.rmtree(self.folder, ignore_errors=True)
         return status
+
+
+ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "unknown"
+
+
+def send(host, path, body, headers=()):
+    """What became of a request that is sent once: ANSWERED, REFUSED (it may have caused nothing), or UNKNOWN."""
+    connection = http.client.HTTPConnection(host, timeout=60)
+    try:
+        try:
+            connection.connect()
+        except OSError:
+            return REFUSED, None
+        try:
+            fields = {"Content-Type": "application/json", **dict(headers)}
+            connection.request("POST", path, json.dumps(body), fields)
+            answer = connection.getresponse()
+            said = answer.read()
+        except (OSError, http.client.HTTPException):
+            return UNKNOWN, None
+        return (ANSWERED if answer.status < 300 else REFUSED), (answer.status, said)
+    finally:
+        connection.close()
 
 
 class Simulator:
