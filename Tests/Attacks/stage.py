@@ -156,18 +156,20 @@ class Stage:
 
 
 class Attack:
-    def __init__(self, function, name, touches_data, makes_load):
+    def __init__(self, function, name, touches_data, makes_load, seconds):
         self.function, self.name, self.touches_data, self.makes_load = function, name, touches_data, makes_load
+        self.seconds = seconds
 
 
 ATTACKS = {}
 
 
-def attack(name, touches_data=True, makes_load=False):
-    """Registers an attack. One that never touches the data is made on SQLite alone."""
+def attack(name, touches_data=True, makes_load=False, seconds=240):
+    """Registers an attack. One that never touches the data is made on SQLite alone. It has so many seconds, the short form
+    120."""
 
     def register(function):
-        ATTACKS[name] = Attack(function, name, touches_data, makes_load)
+        ATTACKS[name] = Attack(function, name, touches_data, makes_load, seconds)
         return function
 
     return register
