@@ -123,19 +123,23 @@ fi
 if command -v chromium >/dev/null || { install_packages chromium && command -v chromium >/dev/null; }; then
     drive "Driving the server with a page in Chromium" 300 python3 Tests/Clients/browser.py "$binary" chromium
     drive "Driving it with tocsin.js in Chromium" 300 python3 Tests/Clients/pages.py "$binary" chromium
-    drive "Signing in by a cookie in Chromium" 120 python3 Tests/Clients/cookies.py "$binary" chromium
     if install_console_tools; then
+        if install_packages openssl; then
+            drive "Signing in by a cookie in Chromium" 120 "$console_python" Tests/Clients/cookies.py "$binary" "$(command -v chromium)"
+        else
+            leave_out "openssl could not be installed; cookies are not tried."
+        fi
         TOCSIN_BINARY="$binary" drive "Walking through the console" 600 scripts/console.sh --kills 6
     else
-        leave_out "playwright and axe-playwright-python could not be installed; the console's walks are left out."
+        leave_out "playwright and axe-playwright-python could not be installed; cookies and the console's walks are left out."
     fi
 else
     leave_out "Chromium could not be installed; the pages are left out."
 fi
-if command -v firefox-esr >/dev/null || { install_packages firefox-esr && command -v firefox-esr >/dev/null; }; then
-    drive "Signing in by a cookie in Firefox" 120 python3 Tests/Clients/cookies.py "$binary" firefox-esr
+if install_packages firefox-esr openssl && command -v firefox-esr >/dev/null && install_console_tools; then
+    drive "Signing in by a cookie in Firefox" 120 "$console_python" Tests/Clients/cookies.py "$binary" "$(command -v firefox-esr)"
 else
-    leave_out "Firefox could not be installed; cookies are tried in Chromium alone."
+    leave_out "Firefox, openssl or playwright could not be installed; cookies are not tried in Firefox."
 fi
 
 [ "${#left_out[@]}" -eq 0 ] || step "Left out, as said above: ${#left_out[@]} of 10 parts."

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
-# five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, below a path for
-# somebody of a sign-in provider, Firefox with a real Web Push, and two people in Chromium and Firefox at two servers of
+# five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, people of two sign-in
+# providers, below a path with one, Firefox with a real Web Push, and two people in Chromium and Firefox at two servers of
 # one PostgreSQL.
 # It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
@@ -66,6 +66,7 @@ names=(views strangers states keys team offline)
     walk team team.py "$chromium"
     if has openssl && install_sign_in_providers; then
         walk below below.py "$chromium" "$sign_in_python"
+        walk provider provider.py "$chromium" "$sign_in_python"
     else
         touch "$folder/below.left-out"
     fi
@@ -92,9 +93,9 @@ else
 fi
 wait "$other"
 if [ -e "$folder/below.left-out" ]; then
-    step "openssl or oidc-provider-mock could not be installed; the walk below a path, for a provider's people, is left out."
+    step "openssl or the sign-in providers could not be installed; the walks of their people are left out."
 else
-    names+=(below)
+    names+=(below provider)
 fi
 # What failed is said last, because logs are cut at their beginning.
 for name in "${names[@]}"; do

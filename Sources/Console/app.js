@@ -332,7 +332,7 @@ addEventListener("tocsin-marked", () => {
   dispatchEvent(new Event("tocsin-read"));
 });
 
-/** Ends the session, here and in all tabs, and the pushes to this browser with it. */
+/** Ends the session, here and in all tabs, at the provider where it can be ended there, and the pushes to this browser with it. */
 export async function signOut() {
   const { unregisterWebPush } = await import("../../client/tocsin.js");
   const waiting = (await store.outbox.all()).length;
@@ -343,7 +343,7 @@ export async function signOut() {
   try {
     if (navigator.onLine === false) throw Object.assign(new Error(), { code: "CONNECTION_FAILED" });
     await unregisterWebPush(client).catch((error) => (PASSING.includes(error.code) ? Promise.reject(error) : note(explained(error))));
-    ({ location: elsewhere } = (await auth("logout", {})) ?? {});
+    ({ logoutAddress: elsewhere } = (await auth("logout", {})) ?? {});
   } catch (error) {
     await endPushesHere().catch(() => {});
     throw PASSING.includes(error.code) ? new Error(texts.app.signedOutHere) : error;

@@ -52,7 +52,7 @@ def main():
             if database not in attack.databases or (database == "postgres" and url is None):
                 continue
             begun, stage = time.monotonic(), Stage(given.binary, url, given.short)
-            asyncio.run(run(attack.function, stage, 120 if given.short else 240))
+            asyncio.run(run(attack.function, stage, 120 if given.short else attack.seconds))
             place = f"{attack.name}, {database}"
             if report(place, time.monotonic() - begun, stage.findings):
                 successful.append(place)

@@ -6,26 +6,71 @@ import subprocess
 import time
 
 from client import plain_socket
-from stage import attack
+from stage import Load, attack
+from victim import p99
 
 PASSWORD = "correct horse battery"
 SIGN_IN = "mutation($p: String!) { signIn(username: \"ada\", password: $p) { token } }"
 
 
-@attack("wrong-passwords", makes_load=True)
+NETWORKS = 200
+#: How much more of its time another owner's request may take while passwords are guessed: a tenth.
+MOST = 1.1
+
+
+@attack("wrong-passwords", makes_load=True, seconds=420)
 async def wrong_passwords(stage):
-    """10,000 tries from 200 networks, which a proxy of the server's names; the person's own network is known."""
-    count, seconds = (1000, 8) if stage.is_short else (10_000, 30)
+    """10,000 tries from 200 networks, which a proxy of the server's names, in rounds between quiet ones; the person's own
+    network is known."""
+    count, rounds, seconds = (1000, 1, 4) if stage.is_short else (10_000, 5, 16)
     server, victim, _ = await stage.scene(prepare=add_ada)
     first = sign_in(server.place, PASSWORD, "203.0.113.7")
     stage.fact(f"the right password is answered with {first}", first == "signed in")
-    said = await stage.under(server, victim, seconds, send_wrong, count)
-    stage.fact(f"wrong passwords: {said}", isinstance(said, dict) and not said.get("signed in"))
+    share = count // (rounds + 1)
+    said = [await stage.under(server, victim, seconds, send_wrong, share)]
+    quiet, attacked = [], []
+    for _ in range(rounds):
+        quiet.append(await victim.measure(seconds, pause=0.02))
+        load = Load(send_wrong, server.place, share, seconds)
+        await asyncio.sleep(0.5)
+        attacked.append(await victim.measure(seconds - 0.5, pause=0.02))
+        # What waits for the brakes is over, too, before it is quiet.
+        said.append(await load.result(30))
+    judge(stage, said, count)
+    for what, times in (("reads", lambda each: each.reads), ("createMessage", lambda each: each.creates)):
+        compare(stage, what, [times(each) for each in quiet], [times(each) for each in attacked])
+    for failure in [failure for each in quiet + attacked for failure in each.failed][:1]:
+        stage.fact(f"failed in a round: {failure}", False)
     begun = time.monotonic()
     known = sign_in(server.place, PASSWORD, "203.0.113.7")
     waited = time.monotonic() - begun
     most = 15 if stage.is_short else 4
     stage.fact(f"from a known network it is {known} after {waited:.1f} s", known == "signed in" and waited < most)
+
+
+def judge(stage, said, count):
+    """That all tries were made, that none got in, and how many of each round were checked."""
+    if not all(isinstance(each, dict) for each in said):
+        return stage.fact(f"wrong passwords: {said}", False)
+    total = {}
+    for each in said:
+        for outcome, times in each.items():
+            total[outcome] = total.get(outcome, 0) + times
+    checked = ", ".join(str(each.get("UNAUTHENTICATED", 0)) for each in said)
+    text = f"wrong passwords: {total}; checked in each round: {checked}"
+    stage.fact(text, not total.get("signed in") and (stage.is_short or sum(total.values()) >= count * 0.95))
+
+
+def compare(stage, what, quiet, attacked):
+    """Compares p99 of all quiet rounds with that of all attacked ones; each round's are told, so that noise shows."""
+    alone, under = p99(sum(quiet, [])), p99(sum(attacked, []))
+
+    def told(all_times, times):
+        return f"{all_times * 1000:.1f} ms ({', '.join(f'{p99(each) * 1000:.1f}' for each in times)})"
+
+    ratio = under / alone
+    bound = "" if stage.is_short else f" (≤ {MOST})"
+    stage.fact(f"{what} p99 quiet {told(alone, quiet)}, attacked {told(under, attacked)}: {ratio:.2f} times{bound}", stage.is_short or ratio <= MOST)
 
 
 async def add_ada(server):
@@ -57,19 +102,19 @@ def sign_in(place, password, address):
         return outcome(connection.recv(65536))
 
 
-async def guess(place, address, count, end, seen):
+async def guess(place, address, times, seen):
+    """One network's tries at these moments, or as soon as the one before is answered."""
     try:
-        await guess_on_one_connection(place, address, count, end, seen)
+        await guess_on_one_connection(place, address, times, seen)
     except (OSError, EOFError):
         # The server may close what was answered; the network is slowed all the same.
         seen["closed"] = seen.get("closed", 0) + 1
 
 
-async def guess_on_one_connection(place, address, count, end, seen):
+async def guess_on_one_connection(place, address, times, seen):
     reader, writer = await asyncio.open_connection(*place)
-    for number in range(count):
-        if time.monotonic() > end:
-            break
+    for number, moment in enumerate(times):
+        await asyncio.sleep(max(0, moment - time.monotonic()))
         writer.write(request(f"wrong password {number}", address))
         head = await reader.readuntil(b"\r\n\r\n")
         length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
@@ -79,12 +124,17 @@ async def guess_on_one_connection(place, address, count, end, seen):
 
 
 def send_wrong(place, count, seconds):
-    """Tries from 200 networks at once; how many were answered how."""
-    seen, end = {}, time.monotonic() + seconds
+    """So many tries from 200 networks, evenly over the time; how many were answered how.
+
+    A try waits for up to three seconds at the brakes, so each network has two connections."""
+    seen, begun = {}, time.monotonic()
+    moments = [[] for _ in range(2 * NETWORKS)]
+    for number in range(count):
+        moments[number % len(moments)].append(begun + number * seconds / count)
 
     async def all_networks():
-        tasks = [guess(place, f"198.51.{number}.9", count // 200, end, seen) for number in range(200)]
-        await asyncio.wait(map(asyncio.ensure_future, tasks), timeout=seconds + 10)
+        tasks = [guess(place, f"198.51.{number % NETWORKS}.9", times, seen) for number, times in enumerate(moments)]
+        await asyncio.wait(map(asyncio.ensure_future, tasks), timeout=seconds + 20)
 
     asyncio.run(all_networks())
     return seen

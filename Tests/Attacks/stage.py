@@ -167,19 +167,21 @@ class Stage:
 
 
 class Attack:
-    def __init__(self, function, name, databases, makes_load):
+    def __init__(self, function, name, databases, makes_load, seconds):
         self.function, self.name, self.databases, self.makes_load = function, name, databases, makes_load
+        self.seconds = seconds
 
 
 ATTACKS = {}
 
 
-def attack(name, touches_data=True, makes_load=False, needs_nodes=False):
-    """Registers an attack. One that never touches the data is made on SQLite alone, one on several nodes on PostgreSQL."""
+def attack(name, touches_data=True, makes_load=False, needs_nodes=False, seconds=240):
+    """Registers an attack. One that never touches the data is made on SQLite alone, one on several nodes on PostgreSQL.
+    It has so many seconds, the short form 120."""
     databases = ["postgres"] if needs_nodes else ["sqlite", "postgres"] if touches_data else ["sqlite"]
 
     def register(function):
-        ATTACKS[name] = Attack(function, name, databases, makes_load)
+        ATTACKS[name] = Attack(function, name, databases, makes_load, seconds)
         return function
 
     return register

@@ -20,8 +20,13 @@ class Measured:
         self.revocation = None
 
     def p99(self):
-        ordered = sorted(self.reads)
-        return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))] if ordered else float("inf")
+        return p99(self.reads)
+
+
+def p99(times):
+    """What 99 of a hundred do not exceed; without end where there is none."""
+    ordered = sorted(times)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))] if ordered else float("inf")
 
 
 class Victim:
@@ -69,11 +74,11 @@ class Victim:
         for connection in (self._reader, self._writer, self._socket):
             connection.close()
 
-    async def measure(self, seconds, revokes=False):
-        """Reads, writes and listens for so long, and loses a token on the way."""
+    async def measure(self, seconds, revokes=False, pause=0.2):
+        """Reads, writes and listens for so long, with a pause after each write, and loses a token on the way."""
         measured = Measured()
         end = time.monotonic() + seconds
-        work = [self._read(measured, end), self._write(measured, end)]
+        work = [self._read(measured, end), self._write(measured, end, pause)]
         if revokes:
             work.append(self._lose_token(measured, seconds))
         await asyncio.gather(*work)
@@ -94,7 +99,7 @@ class Victim:
             measured.reads.append(time.monotonic() - begun)
             await asyncio.sleep(0.01)
 
-    async def _write(self, measured, end):
+    async def _write(self, measured, end, pause):
         created = {}
         while time.monotonic() < end:
             title, begun = f"message at {time.monotonic()}", time.monotonic()
@@ -105,7 +110,7 @@ class Victim:
             except Exception as error:
                 measured.failed.append(f"createMessage: {error!r}"[:200])
             measured.creates.append(time.monotonic() - begun)
-            await asyncio.sleep(0.2)
+            await asyncio.sleep(pause)
         await self._await_arrivals(measured, created)
 
     async def _await_arrivals(self, measured, created, patience=10):

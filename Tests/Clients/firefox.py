@@ -71,10 +71,10 @@ class Page:
 
 
 class Firefox(Page):
-    """One Firefox with a profile of its own, and one page of it."""
+    """One Firefox with a profile of its own, and one page of it; what else it is to be able to do is of WebDriver."""
 
-    def __init__(self, program, folder, preferences):
-        self.program, self.folder = program, folder
+    def __init__(self, program, folder, preferences, **capabilities):
+        self.program, self.folder, self.capabilities = program, folder, capabilities
         self.profile = os.path.join(folder, "profile")
         os.makedirs(self.profile)
         with open(os.path.join(self.profile, "user.js"), "w", encoding="utf-8") as file:
@@ -93,7 +93,7 @@ class Firefox(Page):
         address = self.found(r"WebDriver BiDi listening on (ws://\S+)") + "/session"
         self.socket = self.ending.enter_context(connect(address, max_size=None, open_timeout=60))
         self.count = 0
-        self.command("session.new", capabilities={})
+        self.command("session.new", capabilities={"alwaysMatch": self.capabilities})
         self.context = self.command("browsingContext.getTree")["contexts"][0]["context"]
 
     def found(self, pattern):

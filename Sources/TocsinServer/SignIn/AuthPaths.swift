@@ -70,8 +70,14 @@ struct AuthPaths: Sendable {
 
     /// A request that our own pages send, with its JSON; throws the answer to others.
     func ownMembers(_ request: IncomingRequest) throws(AuthFault) -> JSONObject {
-        if let lack = request.lackOfOwnPage { throw AuthFault(.error(.forbidden, .unauthorized, lack)) }
+        if let lack = request.lackOfOwnPage { throw foreignPage(lack) }
         return try members(request)
+    }
+
+    /// The answer to what no page of ours sends, of which log and audit are told.
+    func foreignPage(_ lack: String) -> AuthFault {
+        signIn.note(SignInRefusal(reason: "foreign_page", sentence: lack))
+        return AuthFault(.error(.forbidden, .unauthorized, lack))
     }
 
     private func members(_ request: IncomingRequest) throws(AuthFault) -> JSONObject {
@@ -91,7 +97,7 @@ struct AuthPaths: Sendable {
         } else {
             switch request.sessionEvidence(isRead: isRead) {
             case .absent: throw AuthFault(.error(.unauthorized, .unauthenticated, "There is no session. Sign in."))
-            case .refused(let lack): throw AuthFault(.error(.forbidden, .unauthorized, lack))
+            case .refused(let lack): throw foreignPage(lack)
             case .shown(let secret): result = await authenticator.authenticate(cookie: secret)
             }
         }

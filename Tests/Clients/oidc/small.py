@@ -1,11 +1,13 @@
 """A sign-in provider in one file, for tests that need it to misbehave: standard library and the openssl command only.
 
 usage: small.py FOLDER
-Writes FOLDER/provider.ready with its issuer. The code of a sign-in is its nonce, so that the token can repeat it.
+Writes FOLDER/provider.ready with its issuer. The code of a sign-in is its nonce, so that the token can repeat it. Its page
+asks nothing: a link leads back.
 POST /behave takes {"claims": {...}, "header": {...}, "signed": false}, which hold until the next one.
 """
 
 import base64
+import html
 import http.server
 import json
 import os
@@ -39,9 +41,11 @@ class Provider(http.server.BaseHTTPRequestHandler):
         pass
 
     def answer(self, value, status=200):
-        body = json.dumps(value).encode()
+        self.send(json.dumps(value).encode(), status, "application/json")
+
+    def send(self, body, status, kind):
         self.send_response(status)
-        self.send_header("content-type", "application/json")
+        self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -56,6 +60,12 @@ class Provider(http.server.BaseHTTPRequestHandler):
         if self.path == "/keys":
             return self.answer({"keys": [{"kty": "RSA", "kid": "small", "alg": "RS256", "use": "sig", "e": "AQAB",
                                           "n": base64url(modulus)}]})
+        path, _, query = self.path.partition("?")
+        if path == "/authorize":
+            asked = dict(urllib.parse.parse_qsl(query))
+            told = urllib.parse.urlencode({"code": asked["nonce"], "state": asked["state"], "iss": issuer})
+            back = html.escape(f"{asked['redirect_uri']}?{told}")
+            return self.send(f'<!doctype html><h1>Small</h1><a href="{back}">Go back</a>'.encode(), 200, "text/html")
         return self.answer({"error": "not_found"}, 404)
 
     def do_POST(self):

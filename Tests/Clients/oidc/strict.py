@@ -1,6 +1,12 @@
-"""django-oauth-toolkit as a sign-in provider on loopback: strict about PKCE, names itself in callbacks (RFC 9207)."""
+"""django-oauth-toolkit as a sign-in provider on loopback: strict about PKCE, names itself in callbacks (RFC 9207).
 
+usage: strict.py FOLDER HOME [--without-logout]
+Writes FOLDER/provider.ready with its issuer. HOME is where browsers find the server, with a slash at its end.
+"""
+
+import json
 import os
+import sys
 import threading
 import wsgiref.simple_server
 from socketserver import ThreadingMixIn
@@ -22,13 +28,16 @@ class ThreadingServer(ThreadingMixIn, wsgiref.simple_server.WSGIServer):
     daemon_threads = True
 
 
-def configure(folder):
+def configure(folder, knows_logout=True):
     os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
     settings.configure(
         SECRET_KEY="of a test",
+        # Browsers keep cookies of a host, whatever its ports: two providers must not share theirs.
+        SESSION_COOKIE_NAME=f"session{os.getpid()}",
+        CSRF_COOKIE_NAME=f"csrf{os.getpid()}",
         ALLOWED_HOSTS=["127.0.0.1"],
         ROOT_URLCONF="strict_urls",
         USE_TZ=True,
@@ -67,7 +76,7 @@ def configure(folder):
         OAUTH2_PROVIDER={
             "OIDC_ENABLED": True,
             "OIDC_RSA_PRIVATE_KEY": key.decode(),
-            "OIDC_RP_INITIATED_LOGOUT_ENABLED": True,
+            "OIDC_RP_INITIATED_LOGOUT_ENABLED": knows_logout,
             "OAUTH2_VALIDATOR_CLASS": "strict_urls.Validator",
             "PKCE_REQUIRED": True,
             "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
@@ -79,10 +88,11 @@ def configure(folder):
 
 
 class StrictProvider:
-    """Knows alice, and two applications with this redirect address: one with a secret, one without."""
+    """Knows alice, and two applications with this redirect address: one with a secret, one without. Both may send people
+    to `home` once they are signed out."""
 
-    def __init__(self, folder, redirect):
-        configure(folder)
+    def __init__(self, folder, redirect, home="", knows_logout=True):
+        configure(folder, knows_logout)
         from django.contrib.auth.models import Group, User
         from django.core.management import call_command
         from django.core.wsgi import get_wsgi_application
@@ -98,6 +108,7 @@ class StrictProvider:
                 client_type=kind,
                 authorization_grant_type="authorization-code",
                 redirect_uris=redirect,
+                post_logout_redirect_uris=home,
                 algorithm="RS256",
                 user=alice,
             )
@@ -112,3 +123,16 @@ class StrictProvider:
 
         for token in get_refresh_token_model().objects.filter(revoked__isnull=True):
             token.revoke()
+
+
+def main():
+    folder, home = sys.argv[1:3]
+    provider = StrictProvider(folder, home + "auth/callback", home, knows_logout="--without-logout" not in sys.argv)
+    with open(os.path.join(folder, "provider.ready.new"), "w", encoding="utf-8") as file:
+        file.write(json.dumps({"issuer": provider.issuer}))
+    os.rename(file.name, os.path.join(folder, "provider.ready"))
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
