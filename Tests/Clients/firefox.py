@@ -88,7 +88,7 @@ class Firefox(Page):
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [self.program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", self.profile, "about:blank"],
-                stdout=log, stderr=log, env={**os.environ, "HOME": self.folder}, start_new_session=True)
+                stdout=log, stderr=log, env={**os.environ, "HOME": self.folder})
         self.ending = contextlib.ExitStack()
         address = self.found(r"WebDriver BiDi listening on (ws://\S+)") + "/session"
         self.socket = self.ending.enter_context(connect(address, max_size=None, open_timeout=60))
