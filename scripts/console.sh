@@ -15,6 +15,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/scripts/packages.sh"
 # shellcheck source=scripts/postgres.sh
 . "$root/scripts/postgres.sh"
+# shellcheck source=scripts/lanes.sh
+. "$root/scripts/lanes.sh"
 cd "$root"
 export HOME="${HOME:-$root/.tocsin/home}" PYTHONDONTWRITEBYTECODE=1
 
@@ -46,21 +48,21 @@ if [ -n "$accept" ]; then
 fi
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"; stop_postgres' EXIT
+end_with 'rm -rf "$folder"; stop_postgres'
 failed=()
 
-# Runs a walk of Tests/Clients for at most 5 minutes, with its words kept: NAME FILE ARGUMENT...
+# Runs a walk of Tests/Clients for at most 5 minutes, and keeps what it says: NAME FILE ARGUMENT...
 walk() {
     local name="$1" file="$2"
     shift 2
-    if timeout --kill-after 10 300 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
+    if bounded 300 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
         touch "$folder/$name.passed"
     fi
 }
 
 step "Walking through the console, two walks at a time"
 names=(views strangers states keys team offline)
-{
+with_people() {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
     walk team team.py "$chromium"
@@ -70,14 +72,16 @@ names=(views strangers states keys team offline)
     else
         touch "$folder/below.left-out"
     fi
-} &
-one=$!
-{
+}
+with_strangers() {
     walk strangers injections.py "$chromium"
     walk states states.py "$chromium"
     walk offline offline.py "$chromium" "$kills"
-} &
-other=$!
+}
+start_lane with_people
+one=$lane_process
+start_lane with_strangers
+other=$lane_process
 wait "$one"
 if has firefox-esr && has openssl; then
     names+=(firefox)

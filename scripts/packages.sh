@@ -35,11 +35,11 @@ install_packages() {
         fi
         as_root=(sudo)
     fi
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y -q --no-install-recommends "${missing[@]}" \
         </dev/null >&2 && return 0
-    # The package lists may be missing or old.
+    # The package lists may be missing or old. Lanes of one script wait for each other.
     "${as_root[@]}" apt-get update -q </dev/null >&2 || true
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}" \
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 install -y -q --no-install-recommends "${missing[@]}" \
         </dev/null >&2
 }
 

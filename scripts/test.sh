@@ -21,7 +21,7 @@ for package in openssl postgresql pgbouncer libnats-dev nats-server; do
 done
 
 step "Checking the format"
-swift format lint --strict --recursive Package.swift Sources Tests ||
+swift format lint --strict --parallel --recursive Package.swift Sources Tests ||
     give_up "The format differs. \`swift format --in-place --recursive Package.swift Sources Tests\` mends most of it."
 
 step "Judging the units of systemd"
@@ -74,7 +74,7 @@ judge_engine() {
     local result=0
     # A fixed seed here, so that a change is judged by what it changed; scripts/oracle.sh alone takes a new one each time.
     nice timeout --kill-after 10 900 scripts/oracle.sh --random 150 --seed 20260901 || result=$?
-    nice timeout --kill-after 10 900 scripts/fuzz.sh 40 || result=$?
+    nice timeout --kill-after 10 900 scripts/fuzz.sh 24 || result=$?
     return "$result"
 }
 

@@ -46,9 +46,9 @@ def as_json(script):
 class Page:
     """What people do on a page; browsers bring `run`, which runs a script there, and `go`."""
 
-    def until(self, expression):
+    def until(self, expression, seconds=60):
         """Waits for something to be so, and answers what it is."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + seconds
         while True:
             try:
                 value = self.run(f"return {expression};")
@@ -70,30 +70,82 @@ class Page:
         self.run(f"const found = field({json.dumps(name)}); found.value = {json.dumps(text)}; found.dispatchEvent(new Event('input', {{bubbles: true}}));")
 
 
-class Firefox(Page):
-    """One Firefox with a profile of its own, and one page of it; what else it is to be able to do is of WebDriver."""
+class Tab(Page):
+    """One tab of a Firefox."""
+
+    def __init__(self, browser, context):
+        self.browser, self.context = browser, context
+
+    def go(self, address):
+        try:
+            self.browser.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
+        except AssertionError as error:
+            # A busy Firefox ends a worker that it did not let run for a minute; people load the page again, then.
+            if "INTERCEPTION_FAILED" not in str(error):
+                raise
+            print("Firefox ended the service worker while it answered; the page is loaded again.", flush=True)
+            self.browser.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
+
+    def run(self, script):
+        """What a script's last expression gives, as JSON."""
+        answer = self.browser.command("script.evaluate", expression=as_json(script), target={"context": self.context}, awaitPromise=True)
+        if answer["type"] == "exception":
+            raise AssertionError(f"{script}: {answer['exceptionDetails']['text']}")
+        return json.loads(answer["result"]["value"])
+
+    def keys(self, *keys):
+        """Presses keys one after the other; those of a tuple together."""
+        actions = []
+        for each in keys:
+            held = each if isinstance(each, tuple) else (each,)
+            actions += [{"type": "keyDown", "value": key} for key in held] + [{"type": "keyUp", "value": key} for key in reversed(held)]
+        self.browser.command("input.performActions", context=self.context, actions=[{"type": "key", "id": "keys", "actions": actions}])
+
+    def front(self):
+        self.browser.command("browsingContext.activate", context=self.context)
+
+    def resize(self, width, height):
+        self.browser.command("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
+
+    def picture(self, path):
+        data = self.browser.command("browsingContext.captureScreenshot", context=self.context)["data"]
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(data))
+
+    def close(self):
+        self.browser.command("browsingContext.close", context=self.context)
+
+
+class Firefox(Tab):
+    """One Firefox with a profile of its own, and the first of its tabs; what else it is to be able to do is of WebDriver."""
 
     def __init__(self, program, folder, preferences, **capabilities):
+        super().__init__(self, None)
         self.program, self.folder, self.capabilities = program, folder, capabilities
         self.profile = os.path.join(folder, "profile")
         os.makedirs(self.profile)
-        with open(os.path.join(self.profile, "user.js"), "w", encoding="utf-8") as file:
-            for name, value in (PREFERENCES | preferences).items():
-                file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
+        self.prefer(PREFERENCES | preferences)
         self.log = os.path.join(folder, "firefox.log")
         self.start()
+
+    def prefer(self, preferences):
+        """Holds from the next start on."""
+        with open(os.path.join(self.profile, "user.js"), "a", encoding="utf-8") as file:
+            for name, value in preferences.items():
+                file.write(f"user_pref({json.dumps(name)}, {json.dumps(value)});\n")
 
     def start(self):
         """Opens it, with all that its profile has kept."""
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 [self.program, "--headless", "--no-remote", "--remote-debugging-port", "0", "--profile", self.profile, "about:blank"],
-                stdout=log, stderr=log, env={**os.environ, "HOME": self.folder}, start_new_session=True)
+                stdout=log, stderr=log, env={**os.environ, "HOME": self.folder})
         self.ending = contextlib.ExitStack()
         address = self.found(r"WebDriver BiDi listening on (ws://\S+)") + "/session"
         self.socket = self.ending.enter_context(connect(address, max_size=None, open_timeout=60))
-        self.count = 0
-        self.command("session.new", capabilities={"alwaysMatch": self.capabilities})
+        self.count, self.events = 0, []
+        answering = {"unhandledPromptBehavior": {"default": "accept"}}
+        self.command("session.new", capabilities={"alwaysMatch": answering | self.capabilities})
         self.context = self.command("browsingContext.getTree")["contexts"][0]["context"]
 
     def found(self, pattern):
@@ -112,33 +164,19 @@ class Firefox(Page):
         self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
         while True:
             answer = json.loads(self.socket.recv(timeout=120))
+            if answer["type"] == "event":
+                self.events.append(answer)
             if answer.get("id") != self.count:
                 continue
             if answer["type"] == "error":
                 raise AssertionError(f"{method}: {answer['error']}: {answer['message']}")
             return answer["result"]
 
-    def go(self, address):
-        try:
-            self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
-        except AssertionError as error:
-            # A busy Firefox ends a worker that it did not let run for a minute; people load the page again, then.
-            if "INTERCEPTION_FAILED" not in str(error):
-                raise
-            print("Firefox ended the service worker while it answered; the page is loaded again.", flush=True)
-            self.command("browsingContext.navigate", context=self.context, url=address, wait="complete")
-
-    def run(self, script):
-        """What a script's last expression gives, as JSON."""
-        answer = self.command("script.evaluate", expression=as_json(script), target={"context": self.context}, awaitPromise=True)
-        if answer["type"] == "exception":
-            raise AssertionError(f"{script}: {answer['exceptionDetails']['text']}")
-        return json.loads(answer["result"]["value"])
-
-    def picture(self, path):
-        data = self.command("browsingContext.captureScreenshot", context=self.context)["data"]
-        with open(path, "wb") as file:
-            file.write(base64.b64decode(data))
+    def tab(self, address, **more):
+        """One more tab, or what else is asked for, at an address."""
+        made = Tab(self, self.command("browsingContext.create", type="tab", **more)["context"])
+        made.go(address)
+        return made
 
     def stop(self):
         self.ending.close()

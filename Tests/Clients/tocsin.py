@@ -4,10 +4,15 @@ import http.client
 import json
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
+
+# Whoever is cut off ends what it has started.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 class Server:

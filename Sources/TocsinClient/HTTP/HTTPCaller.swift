@@ -6,7 +6,7 @@ import Synchronization
 /// Sends requests over HTTP/1.1, keeping one idle connection for the next.
 final class HTTPCaller: Sendable {
     private struct Idle {
-        var channel: any Channel
+        var connection: HTTPConnection
         var since: ContinuousClock.Instant
     }
 
@@ -29,13 +29,13 @@ final class HTTPCaller: Sendable {
 
     /// Closes the idle connection.
     func close() {
-        takeIdle()?.close(promise: nil)
+        takeIdle()?.channel.close(promise: nil)
     }
 
     /// Sends one request to the GraphQL endpoint and waits for its answer; does not try again.
     func call(_ body: [UInt8], as credentials: Credentials) async throws(CallFailure) -> HTTPAnswer {
-        let channel = try await openChannel()
-        return try await exchange(head(for: body, credentials), body, on: channel, timeout: settings.requestTimeout)
+        let connection = try await open()
+        return try await exchange(head(for: body, credentials), body, on: connection, timeout: settings.requestTimeout)
     }
 
     /// Sends any one request; connecting and the answer together take until `deadline`.
@@ -44,32 +44,32 @@ final class HTTPCaller: Sendable {
         _ body: [UInt8],
         until deadline: ContinuousClock.Instant
     ) async throws(CallFailure) -> HTTPAnswer {
-        let channel = try await openChannel(within: max(.milliseconds(1), ContinuousClock.now.duration(to: deadline)))
+        let connection = try await open(within: max(.milliseconds(1), ContinuousClock.now.duration(to: deadline)))
         let rest = max(.milliseconds(1), ContinuousClock.now.duration(to: deadline))
-        return try await exchange(head, body, on: channel, timeout: rest)
+        return try await exchange(head, body, on: connection, timeout: rest)
     }
 
     private func exchange(
         _ head: HTTPRequestHead,
         _ body: [UInt8],
-        on channel: any Channel,
+        on connection: HTTPConnection,
         timeout limit: Duration
     ) async throws(CallFailure) -> HTTPAnswer {
+        let channel = connection.channel
         let promise = channel.eventLoop.makePromise(of: HTTPAnswer.self)
         let timeout = channel.eventLoop.scheduleTask(in: TimeAmount(limit)) {
             promise.fail(ExchangeFailure.timedOut)
             channel.close(promise: nil)
         }
         defer { timeout.cancel() }
-        let exchange = PendingRequest(head: head, body: ByteBuffer(bytes: body), answer: promise)
-        channel.writeAndFlush(exchange).whenFailure { _ in promise.fail(ExchangeFailure.connectionLost) }
+        connection.send(PendingRequest(head: head, body: ByteBuffer(bytes: body), answer: promise))
         do {
             let answer = try await withTaskCancellationHandler {
                 try await promise.futureResult.get()
             } onCancel: {
                 channel.close(promise: nil)
             }
-            answer.keepsConnection ? keep(channel) : channel.close(promise: nil)
+            answer.keepsConnection ? keep(connection) : channel.close(promise: nil)
             return answer
         } catch {
             channel.close(promise: nil)
@@ -89,15 +89,17 @@ final class HTTPCaller: Sendable {
         return CallFailure(error: ClientError(code, message, cause: error), retry: retry)
     }
 
-    private func openChannel(within timeout: Duration? = nil) async throws(CallFailure) -> any Channel {
-        if let channel = takeIdle() { return channel }
+    private func open(within timeout: Duration? = nil) async throws(CallFailure) -> HTTPConnection {
+        if let connection = takeIdle() { return connection }
         let limit = settings.maximumAnswerBytes
         do throws(ClientError) {
             return try await connector.connect(within: timeout.map { TimeAmount($0) }) { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                    try channel.pipeline.syncOperations.addHandler(HTTPExchangeHandler(maximumBytes: limit))
-                    return channel
+                    let ending = ConnectionEnding()
+                    let handler = HTTPExchangeHandler(maximumBytes: limit, ending: ending)
+                    try channel.pipeline.syncOperations.addHandler(handler)
+                    return HTTPConnection(channel: channel, ending: ending)
                 }
             }
         } catch {
@@ -105,25 +107,25 @@ final class HTTPCaller: Sendable {
         }
     }
 
-    private func takeIdle() -> (any Channel)? {
+    private func takeIdle() -> HTTPConnection? {
         let taken = idle.withLock { idle in
             defer { idle = nil }
             return idle
         }
-        guard let taken, taken.channel.isActive else { return nil }
+        guard let taken, taken.connection.channel.isActive else { return nil }
         guard taken.since.duration(to: .now) < Self.longestIdle else {
-            taken.channel.close(promise: nil)
+            taken.connection.channel.close(promise: nil)
             return nil
         }
-        return taken.channel
+        return taken.connection
     }
 
-    private func keep(_ channel: any Channel) {
+    private func keep(_ connection: HTTPConnection) {
         let former = idle.withLock { idle in
-            defer { idle = Idle(channel: channel, since: .now) }
+            defer { idle = Idle(connection: connection, since: .now) }
             return idle
         }
-        former?.channel.close(promise: nil)
+        former?.connection.channel.close(promise: nil)
     }
 
     private func head(for body: [UInt8], _ credentials: Credentials) -> HTTPRequestHead {

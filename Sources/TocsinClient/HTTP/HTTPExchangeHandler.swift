@@ -47,16 +47,17 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
     private let maximumBytes: Int
     private var current: PendingRequest?
     private var answer: HTTPAnswer?
-    /// Why the connection ended before anything was asked, such as a certificate.
-    private var earlier: (any Error)?
+    private let ending: ConnectionEnding
 
-    init(maximumBytes: Int) { self.maximumBytes = maximumBytes }
+    init(maximumBytes: Int, ending: ConnectionEnding) {
+        (self.maximumBytes, self.ending) = (maximumBytes, ending)
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         let exchange = unwrapOutboundIn(data)
-        if let earlier {
-            exchange.answer.fail(earlier)
-            promise?.fail(earlier)
+        // It may have ended before anything was asked, such as by its certificate.
+        if let reason = ending.reason {
+            promise?.fail(reason)
             return
         }
         current = exchange
@@ -107,7 +108,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler {
     private func fail(_ failure: any Error, _ context: ChannelHandlerContext) {
         let failed = current
         current = nil
-        earlier = earlier ?? failure
+        ending.give(failure)
         failed?.answer.fail(failure)
         context.close(promise: nil)
     }
