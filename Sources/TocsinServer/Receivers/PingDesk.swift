@@ -62,7 +62,9 @@ struct PingDesk: Sendable {
                 let bearer = try await bearer(of: ping.key, from: incoming)
                 let origin = RequestOrigin(incoming.source)
                 let taken = await RequestOrigin.$current.withValue(origin) { await take(ping, from: bearer) }
-                return try Self.response(taken, to: ping)
+                var response = try Self.response(taken, to: ping)
+                response.subjects["topic"] = bearer.record["topicId"].text
+                return response
             } catch {
                 return Self.response(error.fault, to: request)
             }
