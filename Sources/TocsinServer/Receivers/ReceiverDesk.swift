@@ -1,6 +1,7 @@
 import Encodings
 import GraphQLTransport
 import HTTPTypes
+import Metrics
 import NIOCore
 import TocsinAPI
 import TocsinAuth
@@ -21,8 +22,8 @@ struct ReceiverDesk: Sendable {
     let time: any TimeSource
     /// The longest body, unpacked.
     let maximumBodyBytes: Int
-    private let guesses = KeyGuesses()
-    private let rates = IntegrationRates()
+    private let guesses: KeyGuesses
+    private let rates: IntegrationRates
     private let turns = PostTurns()
 
     /// Bodies of at most so many bytes are read before it is known whose they are.
@@ -39,8 +40,11 @@ struct ReceiverDesk: Sendable {
         report: @escaping @Sendable (String) -> String,
         identifiers: any IdentifierSource,
         time: any TimeSource,
-        maximumBodyBytes: Int
+        maximumBodyBytes: Int,
+        limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
+        guesses = KeyGuesses(refused: limited?[.network])
+        rates = IntegrationRates(refused: limited?[.token])
         (self.integrations, self.intake, self.authenticator) = (integrations, intake, authenticator)
         (self.receiver, self.report, self.identifiers) = (receiver, report, identifiers)
         (self.time, self.maximumBodyBytes) = (time, maximumBodyBytes)

@@ -2,8 +2,9 @@ import GraphQLTransport
 import JSON
 import Synchronization
 
-/// A service whose answers follow from the first word of the query. It says that requests were
-/// about the topic that their variables name.
+/// A service whose answers follow from the first word of the query.
+///
+/// It says that requests were about the topic that their variables name.
 ///
 /// Tokens: `good` is accepted, `newer` is the same user's and ends in an hour, `soon` in 200 ms,
 /// `brief` at once, `other` is another user's, `gated` is looked up until the gates open, `known`
