@@ -57,11 +57,13 @@ package final class RecordBudget: Sendable {
     }
 }
 
-/// What one request holds, given back when the request is over, and what it has published.
+/// What one request holds, given back when the request is over, what it has published, and which
+/// topic and message it was about.
 final class HeldRecords: Sendable {
     private let budget: RecordBudget
     private let owner: String
     private let bytes = Mutex(0)
+    private let concerned = Mutex<[String: String]>([:])
     private let publishing = Atomic(Publishing.none)
     /// Pages of less are not counted: most requests read nothing larger.
     private static let smallPage = 64 * 1024
@@ -88,6 +90,28 @@ final class HeldRecords: Sendable {
     /// Notes what became of a message; a request publishes one after the other.
     func note(_ publishing: Publishing) {
         if publishing > published { self.publishing.store(publishing, ordering: .relaxed) }
+    }
+
+    /// What the request was about, by the keys of the log.
+    var subjects: [String: String] { concerned.withLock(\.self) }
+
+    /// Notes the first topic and the first message that the request is about.
+    func note(topic: String?, message: String?) {
+        concerned.withLock { concerned in
+            if let topic, concerned["topic"] == nil { concerned["topic"] = topic }
+            if let message, concerned["message_id"] == nil { concerned["message_id"] = message }
+        }
+    }
+
+    /// Notes what a record is, or is part of.
+    func note(_ record: Record) {
+        switch record.model.name {
+        case "Topic": note(topic: record.id, message: nil)
+        case "Message": note(topic: record.making?.topic, message: record.id)
+        default:
+            guard let topic = record["topicId"].text else { return }
+            note(topic: topic, message: nil)
+        }
     }
 
     /// Counts what was read; refused where the request, its owner or the node would hold too much.

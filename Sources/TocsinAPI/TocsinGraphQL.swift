@@ -218,7 +218,8 @@ package final class TocsinGraphQL: GraphQLService {
     ) async -> GraphQLReply {
         let begun = ContinuousClock.now
         let result = await executor.execute(plan, request, context: context, style: style)
-        let reply = executor.reply(with: result, of: plan, style: style)
+        var reply = executor.reply(with: result, of: plan, style: style)
+        reply.subjects = context.held.subjects
         metrics.note(plan.operationKind, result, context.held.published, asked: asked, begun: begun)
         return reply
     }

@@ -14,11 +14,12 @@ package enum PushReport: Sendable, Hashable {
     case providerSlowed(PushLane, perSecond: Int)
     /// A delivery failed for good: the provider refused what we built (our bug), or
     /// its last attempt was used.
-    case payloadRefused(PushService, reason: DeliveryReason, DeliveryID)
+    case payloadRefused(PushService, Delivery)
     /// The provider's own credentials towards somebody else need attention
     /// (`THIRD_PARTY_AUTH_ERROR`).
-    case credentialTrouble(PushService, reason: DeliveryReason, DeliveryID)
-    case deviceRetired(DeviceID, reason: DeliveryReason)
+    case credentialTrouble(PushService, reason: DeliveryReason, Delivery)
+    /// The provider has said, in answer to this delivery, that its device's token is dead.
+    case deviceRetired(Delivery, reason: DeliveryReason)
     /// A page's outcomes, for the counters.
     case settled(PushService, DeliveryStatus, count: Int)
     /// What became of one delivery, told only where an operator asks for that; `tokenHash` is the

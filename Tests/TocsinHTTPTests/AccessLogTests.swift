@@ -56,6 +56,52 @@ struct AccessLogTests {
         #expect(!line.replacing("user=good", with: "").contains("good"))
     }
 
+    @Test("a line has of what the request was about the first 100 characters")
+    func subjects() async throws {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in Recorder(lines) }
+        try await TestServer.with(logger: logger) { server in
+            let client = try await server.connect()
+            for topic in ["short", String(repeating: "x", count: 5000)] {
+                let body = #"{"query":"a","variables":{"topic":"\#(topic)"}}"#
+                client.send(
+                    "POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: good\r\n"
+                        + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+                )
+                #expect(try await client.response().status == 200)
+            }
+        }
+        let requests = lines.all.withLock { $0.filter { $0.hasPrefix("request ") } }
+        let topics = requests.map { line in line.split(separator: " ").first { $0.hasPrefix("topic=") } ?? "" }
+        #expect(topics == ["topic=short", "topic=" + String(repeating: "x", count: 100)])
+    }
+
+    @Test(
+        "operations over a WebSocket are lines like those of requests, where requests have some",
+        arguments: [(RequestLogPolicy.all, 2), (.errors, 0)]
+    )
+    func operations(policy: RequestLogPolicy, expected: Int) async throws {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in Recorder(lines) }
+        try await TestServer.with(logger: logger, settings: { $0.requestLog = policy }) { server in
+            let client = try await server.connect()
+            try await client.openSession()
+            client.subscribe("1", "mutation hush")
+            while !(try await client.frame().text.contains("complete")) {}
+            client.subscribe("2", "subscription three")
+            while !(try await client.frame().text.contains("complete")) {}
+            client.close()
+        }
+        let operations = lines.all.withLock { $0.filter { $0.hasPrefix("operation ") } }
+        #expect(operations.count == expected)
+        for (line, kind) in zip(operations, ["mutation", "subscription"]) {
+            for part in ["event=operation ", "operation_type=\(kind) ", "request_id=1-1", "user=good"] {
+                #expect(line.contains(part), "\(line)")
+            }
+            #expect(!line.contains("hush"), "\(line)")
+        }
+    }
+
     @Test(
         "requests that are not wanted have no line, and those that are refused always have one",
         arguments: [(RequestLogPolicy.errors, 0), (.slow(milliseconds: 60_000), 0), (.sample(0.25), 11), (.all, 40)]

@@ -21,12 +21,22 @@ public struct GraphQLReply: Sendable, Hashable {
     public var body: [UInt8]
     /// What kind of operation ran, where one was found.
     public var operationKind: OperationKind?
+    /// Ids of what the request was about, for logs, by the names that logs give them.
+    ///
+    /// Clients may have given the ids: whoever writes them down bounds their length.
+    public var subjects: [String: String]
 
     /// A reply of these parts.
-    public init(kind: Kind, body: [UInt8], operationKind: OperationKind? = nil) {
+    public init(
+        kind: Kind,
+        body: [UInt8],
+        operationKind: OperationKind? = nil,
+        subjects: [String: String] = [:]
+    ) {
         self.kind = kind
         self.body = body
         self.operationKind = operationKind
+        self.subjects = subjects
     }
 }
 

@@ -188,8 +188,11 @@ extension ResolverMap where Object == APIObject, Context == RequestContext {
             @escaping @Sendable (FieldInvocation<RequestContext>) async throws(ServiceError) -> ResolvedValue<APIObject>
     ) {
         root(coordinate) { invocation throws(GraphQLError) in
+            invocation.noteSubjects()
             do throws(ServiceError) {
-                return try await resolve(invocation)
+                let value = try await resolve(invocation)
+                if case .object(.record(let record)) = value { invocation.context.held.note(record) }
+                return value
             } catch {
                 throw invocation.worded(error)
             }

@@ -35,6 +35,7 @@ struct ModelResolvers {
         let (caller, services) = (invocation.context.caller, invocation.context.services)
         switch operation {
         case .get(let model):
+            noteSubject(of: model, invocation.arguments["id"], invocation)
             guard let key = model.key(in: invocation.arguments.object) else { return .null }
             let found = try await services.models.record(model, key: key, caller: caller)
             return found.map { .object(.record($0)) } ?? .null
@@ -43,12 +44,23 @@ struct ModelResolvers {
         case .byIndex(let model, let index):
             return try await ModelPages(model: model, invocation: invocation).page(by: index)
         case .update(let model):
+            noteSubject(of: model, invocation.arguments["input"]?["id"], invocation)
             return .object(.record(try await update(model, invocation)))
         case .delete(let model):
+            noteSubject(of: model, invocation.arguments["input"]?["id"], invocation)
             let guarded = try writeGuard(model, invocation)
             return .object(.record(try await services.models.delete(model, guarded: guarded, caller: caller)))
         case .create, .onCreate, .onUpdate, .onDelete:
             throw .internal("a create or subscription field was resolved as another")
+        }
+    }
+
+    /// Notes for the log which message or topic is asked for, whether there is one or not.
+    private func noteSubject(of model: ModelType, _ id: JSONValue?, _ invocation: Invocation) {
+        if model === schema.messages {
+            invocation.context.held.note(topic: nil, message: id?.stringValue)
+        } else if model === schema.topics {
+            invocation.context.held.note(topic: id?.stringValue, message: nil)
         }
     }
 
@@ -80,8 +92,10 @@ struct ModelResolvers {
                     } else {
                         try await services.models.create(model, input, condition: condition, caller: caller)
                     }
+                invocation.context.held.note(record)
                 return .object(.record(record))
             } catch {
+                invocation.noteSubjects()
                 if isMessage { invocation.context.held.note(.failed) }
                 throw invocation.worded(error)
             }

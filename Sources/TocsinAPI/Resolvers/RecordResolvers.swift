@@ -131,6 +131,14 @@ extension FieldInvocation where Context == RequestContext {
         }
     }
 
+    /// Notes the topic and the message that the arguments name, for the log.
+    func noteSubjects() {
+        let input = arguments["input"]
+        let topic = (arguments["topicId"] ?? input?["topicId"])?.stringValue
+        let message = (arguments["messageId"] ?? input?["messageId"])?.stringValue
+        if topic != nil || message != nil { context.held.note(topic: topic, message: message) }
+    }
+
     /// A required text argument.
     func text(_ name: String) -> String { arguments[name]?.stringValue ?? "" }
 

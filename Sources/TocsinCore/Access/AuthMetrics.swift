@@ -23,9 +23,9 @@ package final class AuthMetrics: MetricSource {
     package enum LimitedKind: String, MetricLabel {
         /// The label's name.
         package static let labelName = "kind"
-        /// `owner`: one whose requests came too often; `network`: one with too many failed
-        /// sign-ins.
-        case owner, network
+        /// `owner`: one whose requests came too often; `token`: an integration's key, or a monitor's,
+        /// with too many posts; `network`: one with too many failed sign-ins or wrong keys.
+        case owner, token, network
     }
 
     /// Requests that came too often.
@@ -61,7 +61,11 @@ package final class AuthMetrics: MetricSource {
                 results
             ),
             .histogram("tocsin_auth_duration_seconds", "Time that such checks took", times),
-            .counter("tocsin_rate_limited_total", "Requests and sign-ins refused because they came too often", limited),
+            .counter(
+                "tocsin_rate_limited_total",
+                "Requests, posts and sign-ins refused because they came too often",
+                limited
+            ),
             .gauge(
                 "tocsin_jwks_age_seconds",
                 "Time since the oldest key set of a sign-in provider was fetched",

@@ -35,9 +35,14 @@ package final class JobMetrics: MetricSource {
     private let removed = CounterSet<Rows>()
     /// Unix milliseconds; 0: never.
     private let succeeded = GaugeSet<Job>()
+    /// Milliseconds; 0: this node does not do it.
+    private let intervals = GaugeSet<Job>()
 
     /// No round has ended yet.
     package init() {}
+
+    /// This node does the job from now on, at these intervals.
+    func begin(_ job: Job, everySeconds seconds: Double) { intervals[job].set(Int((seconds * 1000).rounded())) }
 
     /// A round was done and removed so many rows.
     func done(_ job: Job, removing rows: Int, at now: Timestamp) {
@@ -48,13 +53,16 @@ package final class JobMetrics: MetricSource {
 
     /// Another node does these jobs now: this one tells no time of theirs any more.
     package func forget(_ jobs: [Job]) {
-        for job in jobs { succeeded[job].set(0) }
+        for job in jobs {
+            succeeded[job].set(0)
+            intervals[job].set(0)
+        }
     }
 
     /// A round could not be done.
     func failed(_ job: Job) { rounds[LabelPair(job, .failed)].add() }
 
-    /// Rounds, their last successes, and the rows that they removed.
+    /// Rounds, their last successes and intervals, and the rows that they removed.
     package var families: [MetricFamily] {
         [
             .counter("tocsin_jobs_total", "Rounds of work that is done again and again", rounds),
@@ -63,10 +71,20 @@ package final class JobMetrics: MetricSource {
                 "When this node last did the job; absent before it has, and on nodes whose turn it was not",
                 by: Job.self
             ) { job in
-                let milliseconds = succeeded[job].value
-                return milliseconds > 0 ? .number(Double(milliseconds) / 1000) : nil
+                Self.seconds(succeeded[job])
+            },
+            .gauge(
+                "tocsin_job_interval_seconds",
+                "From the end of one round of a job to the next; absent on nodes that do not do it",
+                by: Job.self
+            ) { job in
+                Self.seconds(intervals[job])
             },
             .counter("tocsin_rows_removed_total", "Rows that were removed because their time was over", removed),
         ]
+    }
+
+    private static func seconds(_ gauge: Gauge) -> MetricSample.Value? {
+        gauge.value > 0 ? .number(Double(gauge.value) / 1000) : nil
     }
 }

@@ -30,6 +30,7 @@ package struct PeriodicTask: Sendable {
         counting metrics: JobMetrics? = nil,
         report: @Sendable (ServiceError) -> Void
     ) async {
+        metrics?.begin(job, everySeconds: periodSeconds)
         while !Task.isCancelled {
             do throws(ServiceError) {
                 if let rows = try await round() {

@@ -14,6 +14,8 @@ final class AccessLog: Sendable {
         case request
         /// A request that could not be read, or was not waited for.
         case refusal
+        /// An operation over a WebSocket.
+        case operation
         /// The end of a socket.
         case socketEnd
         /// The end of a socket or event stream whose peer does not read.
@@ -24,6 +26,7 @@ final class AccessLog: Sendable {
             switch self {
             case .request: ["event": "request"]
             case .refusal: ["event": "request_refused"]
+            case .operation: ["event": "operation"]
             case .socketEnd: ["event": "socket_closed"]
             case .slowReader: ["event": "slow_reader_cut"]
             }
@@ -35,6 +38,7 @@ final class AccessLog: Sendable {
             switch self {
             case .request: "request"
             case .refusal: "request refused"
+            case .operation: "operation"
             case .socketEnd: "socket closed"
             case .slowReader: "a peer that does not read was cut"
             }
@@ -80,7 +84,25 @@ final class AccessLog: Sendable {
         fields["bytes"] = .stringConvertible(response.body.count)
         if let user = response.owner { fields["user"] = "\(user)" }
         if let name = response.operationName { fields["operation"] = "\(Self.escaped(name))" }
+        Self.add(response.subjects, to: &fields)
         write(.request, fields)
+    }
+
+    /// An operation over a WebSocket: its answer, or the registration of a subscription.
+    func record(_ operation: SocketOperation, of source: RequestSource, user: String?) {
+        guard isOn else { return }
+        let milliseconds = Double((NIODeadline.now() - operation.startedAt).nanoseconds / 1000) / 1000
+        guard takes(milliseconds) else { return }
+        var fields: Logger.Metadata = [:]
+        fields["request_id"] = source.id.map { "\($0)" }
+        fields["operation_type"] = operation.kind.map { "\($0)" }
+        fields["client_address"] = source.remoteAddress.map { "\($0)" }
+        fields["duration_ms"] = .stringConvertible(milliseconds)
+        fields["bytes"] = .stringConvertible(operation.bytes)
+        if let user { fields["user"] = "\(user)" }
+        if let name = operation.name { fields["operation"] = "\(Self.escaped(name))" }
+        Self.add(operation.subjects, to: &fields)
+        write(.operation, fields)
     }
 
     /// A request that could not be read, or was not waited for.
@@ -150,6 +172,13 @@ final class AccessLog: Sendable {
     private func write(_ subject: Subject, _ fields: Logger.Metadata) {
         logger.log(level: subject.level, subject.message, metadata: fields.merging(subject.fields) { $1 })
     }
+
+    /// Ids of clients may be long, and hold anything: lines escape what they hold.
+    private static func add(_ subjects: [String: String], to fields: inout Logger.Metadata) {
+        for (key, id) in subjects { fields[key] = "\(id.prefix(maximumIDLength))" }
+    }
+
+    private static let maximumIDLength = 100
 
     /// A name of GraphQL has letters, digits and underscores; whatever else a client
     /// gives stays out of the log.

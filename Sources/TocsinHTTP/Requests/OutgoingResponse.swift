@@ -17,6 +17,8 @@ package struct OutgoingResponse: Sendable {
     package var body: [UInt8]
     /// The GraphQL operation's name, for the log.
     var operationName: String?
+    /// Ids of what the request was about, for the log, by its keys.
+    package var subjects: [String: String] = [:]
     /// Whether the body follows in pieces.
     var isStreamed = false
     /// Whether its caller has been let in.

@@ -348,6 +348,7 @@ extension OutgoingResponse {
             }
         body = reply.body
         self.operationName = operationName
+        subjects = reply.subjects
         isLetIn = true
         self.owner = owner
     }

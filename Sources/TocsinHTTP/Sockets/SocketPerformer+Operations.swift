@@ -59,6 +59,7 @@ extension SocketPerformer {
     }
 
     private func run(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
+        var noted = SocketOperation(name: operation.request.operationName)
         let lookup = parts.service.operation(
             of: operation.request,
             caller: caller,
@@ -66,22 +67,35 @@ extension SocketPerformer {
             from: source
         )
         switch lookup {
-        case .invalid(let reply): replied(number, reply)
+        case .invalid(let reply):
+            record(noted, of: caller, with: reply)
+            replied(number, reply)
         case .refused(let message):
             _ = remove(number)
             handle(.refused(number, errors: ErrorBody.errors(message, code: .unauthenticated, style: .standard)))
         case .query(let run), .mutation(let run):
-            guard operation.isSubscriptionOnly, let kind = lookup.kind else { return execute(number, run) }
+            if case .query = lookup { noted.kind = "query" } else { noted.kind = "mutation" }
+            guard operation.isSubscriptionOnly, let kind = lookup.kind else {
+                return execute(number, run, noted, caller)
+            }
             _ = remove(number)
             handle(.unsupported(number, kind))
-        case .subscription: subscribe(number, operation, caller)
+        case .subscription:
+            noted.kind = "subscription"
+            subscribe(number, operation, noted, caller)
         }
     }
 
-    private func execute(_ number: Int, _ run: @escaping OperationLookup.Run) {
+    private func execute(
+        _ number: Int,
+        _ run: @escaping OperationLookup.Run,
+        _ noted: SocketOperation,
+        _ caller: Service.Caller
+    ) {
         let performer = NIOLoopBound(self, eventLoop: loop)
         let task = Task(executorPreference: executor) {
             let reply = await run()
+            performer.value.record(noted, of: caller, with: reply)
             performer.value.executed(number, reply)
         }
         operations[number] = .working(task, nil)
@@ -98,7 +112,12 @@ extension SocketPerformer {
         handle(.replied(number, reply))
     }
 
-    private func subscribe(_ number: Int, _ operation: OperationStart, _ caller: Service.Caller) {
+    private func subscribe(
+        _ number: Int,
+        _ operation: OperationStart,
+        _ noted: SocketOperation,
+        _ caller: Service.Caller
+    ) {
         let performer = NIOLoopBound(self, eventLoop: loop)
         let service = parts.service
         let group = service.socketGroup(of: caller)
@@ -123,6 +142,7 @@ extension SocketPerformer {
                 options: operation.options,
                 sink: sink
             )
+            performer.value.record(noted, of: caller)
             performer.value.subscribed(number, outcome, sink, renewal)
         }
         operations[number] = .working(task, sink)

@@ -242,13 +242,13 @@ struct OutcomeRecorder: Sendable {
             counts[service, default: [:]][delivery.status, default: 0] += 1
             count(row)
             if let retirement = row.retirement {
-                context.report(.deviceRetired(delivery.deviceID, reason: retirement.reason))
+                context.report(.deviceRetired(delivery, reason: retirement.reason))
             } else if delivery.status == .failed {
-                context.report(.payloadRefused(service, reason: delivery.reason ?? "", delivery.id))
+                context.report(.payloadRefused(service, delivery))
             } else if delivery.status == .waiting, let reason = delivery.reason, reason.isThirdPartyTrouble,
                 context.breakers.mayTellOfTrouble(service, now: context.time.now())
             {
-                context.report(.credentialTrouble(service, reason: reason, delivery.id))
+                context.report(.credentialTrouble(service, reason: reason, delivery))
             }
         }
         if let due = rows.compactMap(\.delivery.nextAttemptAt).min() { context.noteDue(due) }

@@ -44,8 +44,11 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
             let route = try Self.route(for: request, routes)
             let caller = try await caller(of: request)
             let input = try RouteInput(request, limits: limits)
+            var subjects: [String: String] = [:]
             let answer = try await route.answer(to: input, caller: caller) { document, variables throws(RouteFault) in
-                try await data(of: document, variables, caller, from: request.source)
+                let (data, found) = try await data(of: document, variables, caller, from: request.source)
+                subjects.merge(found) { first, _ in first }
+                return data
             }
             var response = OutgoingResponse(
                 status: route.status,
@@ -55,6 +58,7 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
             )
             response.isLetIn = true
             response.owner = service.socketGroup(of: caller)
+            response.subjects = subjects
             return response
         } catch {
             return error.response
@@ -93,7 +97,7 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
         _ variables: JSONObject,
         _ caller: Identity,
         from source: RequestSource
-    ) async throws(RouteFault) -> JSONValue {
+    ) async throws(RouteFault) -> (data: JSONValue, subjects: [String: String]) {
         let request = GraphQLRequest(query: document, variables: variables)
         let reply = await RequestOrigin.$current.withValue(RequestOrigin(source)) {
             await service.execute(request, caller: caller, style: .standard)
@@ -111,6 +115,6 @@ struct Gateway<Service: GraphQLService>: Sendable where Service.Caller == Identi
             throw .unavailable("The request could not be served.")
         }
         if members.contains(where: { $0.value.isNull }) { throw RouteFault.notFound }
-        return data
+        return (data, reply.subjects)
     }
 }

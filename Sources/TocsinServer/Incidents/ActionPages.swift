@@ -1,4 +1,5 @@
 import HTTPTypes
+import Metrics
 import NIOCore
 import TocsinAPI
 import TocsinCore
@@ -12,7 +13,7 @@ struct ActionPages: Sendable {
     let sealer: any Sealer
     let report: @Sendable (String) -> String
     let time: any TimeSource
-    private let guesses = KeyGuesses()
+    private let guesses: KeyGuesses
 
     private static let maximumBodyBytes = 4096
 
@@ -20,8 +21,10 @@ struct ActionPages: Sendable {
         incidents: IncidentBook,
         sealer: any Sealer,
         report: @escaping @Sendable (String) -> String,
-        time: any TimeSource
+        time: any TimeSource,
+        limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
+        guesses = KeyGuesses(refused: limited?[.network])
         (self.incidents, self.sealer, self.report, self.time) = (incidents, sealer, report, time)
     }
 

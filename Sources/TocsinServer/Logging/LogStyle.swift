@@ -78,9 +78,9 @@ package struct LogStyle: Sendable {
     private static let attributeNames = [
         "method": "http.request.method", "path": "url.path", "status": "http.response.status_code",
         "bytes": "http.response.body.size", "client_address": "client.address", "user": "user.id",
-        "operation": "graphql.operation.name", "request_id": "tocsin.request.id",
-        "message_id": "messaging.message.id", "topic": "messaging.destination.name", "error": "error.message",
-        "host": "server.address", "port": "server.port",
+        "operation": "graphql.operation.name", "operation_type": "graphql.operation.type",
+        "request_id": "tocsin.request.id", "message_id": "messaging.message.id", "topic": "messaging.destination.name",
+        "error": "error.message", "host": "server.address", "port": "server.port",
     ]
 }
 

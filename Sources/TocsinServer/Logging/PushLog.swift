@@ -34,12 +34,13 @@ enum PushLog {
                     "per_second": .stringConvertible(perSecond),
                 ]
             )
-        case .payloadRefused(let service, let reason, let delivery):
+        case .payloadRefused(let service, let delivery):
             logger.error(
                 "push refused",
                 metadata: [
-                    "event": "push_refused", "provider": "\(service)", "reason": "\(reason)",
-                    "delivery_id": "\(delivery)",
+                    "event": "push_refused", "provider": "\(service)",
+                    "reason": "\(delivery.reason?.rawValue ?? "")",
+                    "delivery_id": "\(delivery.id)", "message_id": "\(delivery.messageID)",
                 ]
             )
         case .credentialTrouble(let service, let reason, let delivery):
@@ -47,13 +48,16 @@ enum PushLog {
                 "push credentials need attention",
                 metadata: [
                     "event": "push_credentials_trouble", "provider": "\(service)", "reason": "\(reason)",
-                    "delivery_id": "\(delivery)",
+                    "delivery_id": "\(delivery.id)", "message_id": "\(delivery.messageID)",
                 ]
             )
-        case .deviceRetired(let device, let reason):
+        case .deviceRetired(let delivery, let reason):
             logger.info(
                 "device retired",
-                metadata: ["event": "device_retired", "device_id": "\(device)", "reason": "\(reason)"]
+                metadata: [
+                    "event": "device_retired", "device_id": "\(delivery.deviceID)", "reason": "\(reason)",
+                    "delivery_id": "\(delivery.id)", "message_id": "\(delivery.messageID)",
+                ]
             )
         case .settled(let service, let status, let count):
             logger.debug(

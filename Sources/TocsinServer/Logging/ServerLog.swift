@@ -57,9 +57,12 @@ package final class ServerLog: MetricSource {
     /// How many lines were dropped because a second had too many.
     package var droppedLines: Int { sink.droppedLines }
 
-    /// How many lines were dropped.
+    /// How many lines were written and dropped.
     package var families: [MetricFamily] {
-        [.counter("tocsin_log_dropped_total", "Lines of the log that a second had no room for", droppedLines)]
+        [
+            MetricFamily(.counter, "tocsin_log_lines_total", "Lines of the log", sink.lineSamples),
+            .counter("tocsin_log_dropped_total", "Lines of the log that a second had no room for", droppedLines),
+        ]
     }
 
     /// Writes what was folded, and takes back levels that have had their time, until it is
@@ -75,17 +78,25 @@ package final class ServerLog: MetricSource {
     package func writeFolded() { sink.writeDue(all: true) }
 }
 
+/// Counts lines of one level.
+private enum LevelLabel: String, MetricLabel {
+    static let labelName = "level"
+    case trace, debug, info, notice, warning, error, critical
+}
+
 /// What all loggers write to.
 final class LogSink: Sendable {
     private let destination: LogDestination
     private let time: any TimeSource
     private let folding = Mutex(LineFolding())
+    private let lines = CounterSet<LevelLabel>()
 
     init(_ destination: LogDestination, time: any TimeSource) {
         (self.destination, self.time) = (destination, time)
     }
 
     var droppedLines: Int { folding.withLock(\.dropped) }
+    var lineSamples: [MetricSample] { lines.samples }
 
     func write(_ level: Logger.Level, _ message: String, _ metadata: Logger.Metadata) {
         write(LogLine(level, message, metadata, at: time.now()))
@@ -116,7 +127,10 @@ final class LogSink: Sendable {
     private func write(_ line: LogLine) { put(folding.withLock { $0.take(line) }) }
 
     private func put(_ lines: [LogLine]) {
-        for line in lines { destination.output.write(destination.style.bytes(of: line)) }
+        for line in lines {
+            destination.output.write(destination.style.bytes(of: line))
+            if let level = LevelLabel(rawValue: line.level.rawValue) { self.lines[level].add() }
+        }
     }
 }
 

@@ -66,7 +66,8 @@ struct FrontPart: Sendable {
             incidents: api.services.incidents,
             sealer: process.sealer,
             report: api.services.report,
-            time: time
+            time: time,
+            limited: process.metrics.auth?.limited
         )
         let ownRoutes =
             (ClientFiles.routes + console.routes).map { $0.labelled(.console) } + auth.routes.map { $0.labelled(.auth) }
@@ -105,7 +106,13 @@ struct FrontPart: Sendable {
         let (services, monitors) = (api.services, api.services.monitors)
         let bodyBytes = process.settings.limits.receiverBodyBytes
         let pings = monitors.map {
-            PingDesk(monitors: $0, report: services.report, time: process.time, maximumBodyBytes: bodyBytes)
+            PingDesk(
+                monitors: $0,
+                report: services.report,
+                time: process.time,
+                maximumBodyBytes: bodyBytes,
+                limited: process.metrics.auth?.limited
+            )
         }
         var intake: any EventIntake = services.incidents
         if let monitors { intake = WatchdogIntake(intake, monitors: monitors) }
@@ -122,7 +129,8 @@ struct FrontPart: Sendable {
                 report: api.services.report,
                 identifiers: process.identifiers,
                 time: process.time,
-                maximumBodyBytes: bodyBytes
+                maximumBodyBytes: bodyBytes,
+                limited: process.metrics.auth?.limited
             ),
             pings: pings
         )

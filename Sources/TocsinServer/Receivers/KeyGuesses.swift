@@ -1,4 +1,5 @@
 import Encodings
+import Metrics
 import Synchronization
 import TocsinCore
 
@@ -18,14 +19,19 @@ final class KeyGuesses: Sendable {
     private static let perSecond = 1.0 / 60
     private static let maximumAddresses = 10_000
 
+    /// Counts refusals.
+    private let refused: Counter?
     private let guesses = Mutex<[IPAddress: Guesses]>([:])
+
+    /// Nobody has guessed yet.
+    init(refused: Counter? = nil) { self.refused = refused }
 
     /// Notes a wrong key; an IPv6 network of 64 bits counts as one address.
     ///
     /// Answers how long the address has to wait, where it has sent too many; nil: it has not.
     func note(_ address: IPAddress?, now: Timestamp) -> Int? {
         guard let address = address?.client else { return nil }
-        return guesses.withLock { guesses in
+        let seconds = guesses.withLock { guesses -> Int? in
             if guesses.count >= Self.maximumAddresses, guesses[address] == nil {
                 guesses = guesses.filter { Self.count($0.value, now) > 0 }
                 // Where all are new, all begin anew.
@@ -38,6 +44,8 @@ final class KeyGuesses: Sendable {
             guesses[address] = Guesses(count: count + 1, at: now)
             return nil
         }
+        if seconds != nil { refused?.add() }
+        return seconds
     }
 
     private static func count(_ known: Guesses, _ now: Timestamp) -> Double {
@@ -53,16 +61,21 @@ final class IntegrationRates: Sendable {
         var at: Timestamp
     }
 
+    /// Counts refusals.
+    private let refused: Counter?
     private let buckets = Mutex<[String: Bucket]>([:])
     /// Events at once, where the minute's are fewer.
     private static let leastBurst = 1000.0
     private static let maximumBuckets = 10_000
 
+    /// Nobody has sent any yet.
+    init(refused: Counter? = nil) { self.refused = refused }
+
     /// Takes so many events; answers how many seconds to wait where there are not as many left.
     func take(_ count: Int, of integration: String, perMinute: Int, now: Timestamp) -> Int? {
         let (perSecond, count) = (Double(perMinute) / 60, Double(max(1, count)))
         let burst = max(Self.leastBurst, perSecond * 10)
-        return buckets.withLock { buckets in
+        let seconds = buckets.withLock { buckets -> Int? in
             if buckets.count >= Self.maximumBuckets, buckets[integration] == nil { buckets = [:] }
             var bucket = buckets[integration] ?? Bucket(left: burst, at: now)
             let seconds = Double(max(0, now.milliseconds - bucket.at.milliseconds)) / 1000
@@ -74,5 +87,7 @@ final class IntegrationRates: Sendable {
             bucket.left -= count
             return nil
         }
+        if seconds != nil { refused?.add() }
+        return seconds
     }
 }

@@ -1,6 +1,7 @@
 import Encodings
 import GraphQLTransport
 import HTTPTypes
+import Metrics
 import NIOCore
 import TocsinAPI
 import TocsinCore
@@ -14,8 +15,8 @@ struct PingDesk: Sendable {
     let report: @Sendable (String) -> String
     let time: any TimeSource
     let maximumBodyBytes: Int
-    private let guesses = KeyGuesses()
-    private let rates = IntegrationRates()
+    private let guesses: KeyGuesses
+    private let rates: IntegrationRates
 
     private static let awaySeconds = 5
     /// Pings of one key in a minute.
@@ -25,8 +26,11 @@ struct PingDesk: Sendable {
         monitors: MonitorService,
         report: @escaping @Sendable (String) -> String,
         time: any TimeSource,
-        maximumBodyBytes: Int
+        maximumBodyBytes: Int,
+        limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
+        guesses = KeyGuesses(refused: limited?[.network])
+        rates = IntegrationRates(refused: limited?[.token])
         (self.monitors, self.report) = (monitors, report)
         (self.time, self.maximumBodyBytes) = (time, maximumBodyBytes)
     }
@@ -62,7 +66,9 @@ struct PingDesk: Sendable {
                 let bearer = try await bearer(of: ping.key, from: incoming)
                 let origin = RequestOrigin(incoming.source)
                 let taken = await RequestOrigin.$current.withValue(origin) { await take(ping, from: bearer) }
-                return try Self.response(taken, to: ping)
+                var response = try Self.response(taken, to: ping)
+                response.subjects["topic"] = bearer.record["topicId"].text
+                return response
             } catch {
                 return Self.response(error.fault, to: request)
             }

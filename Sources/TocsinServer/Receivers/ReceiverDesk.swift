@@ -1,6 +1,7 @@
 import Encodings
 import GraphQLTransport
 import HTTPTypes
+import Metrics
 import NIOCore
 import TocsinAPI
 import TocsinAuth
@@ -21,8 +22,8 @@ struct ReceiverDesk: Sendable {
     let time: any TimeSource
     /// The longest body, unpacked.
     let maximumBodyBytes: Int
-    private let guesses = KeyGuesses()
-    private let rates = IntegrationRates()
+    private let guesses: KeyGuesses
+    private let rates: IntegrationRates
     private let turns = PostTurns()
 
     /// Bodies of at most so many bytes are read before it is known whose they are.
@@ -39,8 +40,11 @@ struct ReceiverDesk: Sendable {
         report: @escaping @Sendable (String) -> String,
         identifiers: any IdentifierSource,
         time: any TimeSource,
-        maximumBodyBytes: Int
+        maximumBodyBytes: Int,
+        limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
+        guesses = KeyGuesses(refused: limited?[.network])
+        rates = IntegrationRates(refused: limited?[.token])
         (self.integrations, self.intake, self.authenticator) = (integrations, intake, authenticator)
         (self.receiver, self.report, self.identifiers) = (receiver, report, identifiers)
         (self.time, self.maximumBodyBytes) = (time, maximumBodyBytes)
@@ -54,6 +58,12 @@ struct ReceiverDesk: Sendable {
         let context: ReceiverContext
         /// The key as it came, to be kept out of what is kept.
         let key: String
+    }
+
+    /// What a request is answered, and the first message that came of it.
+    private struct Given {
+        var answer: ReceiverAnswer
+        var messageID: String?
     }
 
     /// Why nobody was found, or nothing is looked at.
@@ -107,8 +117,10 @@ extension ReceiverDesk {
             let admitted = try await admitted(request, at: place, from: incoming)
             let origin = RequestOrigin(incoming.source)
             let given = await RequestOrigin.$current.withValue(origin) { await answerInTurn(request, admitted) }
-            var response = Self.response(given)
+            var response = Self.response(given.answer)
             response.isLetIn = true
+            response.subjects = ["topic": admitted.record.integration.topicID.text]
+            response.subjects["message_id"] = given.messageID
             response.owner = admitted.record.integration.owner
             return response
         } catch {
@@ -175,18 +187,18 @@ extension ReceiverDesk {
     }
 
     /// Long posts of one owner come one after another, so that others are served between them.
-    private func answerInTurn(_ request: ReceiverRequest, _ admitted: Admitted) async -> ReceiverAnswer {
+    private func answerInTurn(_ request: ReceiverRequest, _ admitted: Admitted) async -> Given {
         guard request.body.count > Self.freeBytes else { return await answer(to: request, admitted) }
         let given = await turns.take(of: admitted.record.integration.owner) { await answer(to: request, admitted) }
         return given ?? refused(.unavailable(retryAfterSeconds: Self.awaySeconds), request, admitted)
     }
 
     /// Reads the request, has its events taken, and answers; counts what came.
-    private func answer(to request: ReceiverRequest, _ admitted: Admitted) async -> ReceiverAnswer {
+    private func answer(to request: ReceiverRequest, _ admitted: Admitted) async -> Given {
         let (receiver, integration) = (admitted.receiver, admitted.record.integration)
         guard receiver.methods.contains(request.method) else { return refused(.methodNotAllowed, request, admitted) }
         switch reading(of: request, admitted) {
-        case .answered(let answer): return answer
+        case .answered(let answer): return Given(answer: answer)
         case .refused(let fault): return refused(fault, request, admitted)
         case .events(let events, let notes):
             let seconds = rates.take(
@@ -207,7 +219,7 @@ extension ReceiverDesk {
                 )
                 let answer = receiver.answer(accepted, to: request)
                 note(accepted, notes, answer, request, admitted)
-                return answer
+                return Given(answer: answer, messageID: outcomes.lazy.compactMap(\.messageID).first)
             } catch {
                 return refused(fault(of: error), request, admitted)
             }
@@ -362,13 +374,13 @@ extension ReceiverDesk {
         _ fault: ReceiverFault,
         _ request: ReceiverRequest,
         _ admitted: Admitted
-    ) -> ReceiverAnswer {
+    ) -> Given {
         let answer = admitted.receiver.answer(fault, to: request)
         var counts = IntegrationCounts(integrationID: admitted.record.integration.id)
         counts.refused = 1
         counts.trouble = "\(answer.status): \(Self.words(of: fault))"
         integrations.notes.note(counts, received(request, answer, "refused: \(Self.words(of: fault))", admitted))
-        return answer
+        return Given(answer: answer)
     }
 
     private func noteRefusal(of integration: String, _ trouble: String) {

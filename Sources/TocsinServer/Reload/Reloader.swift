@@ -16,8 +16,19 @@ package final class Reloader: Sendable {
     private struct State {
         var settings: Settings
         var declarations: Declarations
+        var hash: Int
         var pending: [String] = []
         var counts = ReloadCounts()
+
+        init(_ settings: Settings, _ declarations: Declarations) {
+            (self.settings, self.declarations) = (settings, declarations)
+            hash = SettingsHash.value(of: settings)
+        }
+
+        mutating func take(_ settings: Settings, _ declarations: Declarations) {
+            (self.settings, self.declarations) = (settings, declarations)
+            hash = SettingsHash.value(of: settings)
+        }
     }
 
     private let parts: ReloadableParts
@@ -33,7 +44,7 @@ package final class Reloader: Sendable {
         self.read = read
         logger = parts.process.logger
         schema = SchemaFile(settings.server.schemaPath)
-        state = Mutex(State(settings: settings, declarations: declarations))
+        state = Mutex(State(settings, declarations))
     }
 
     /// How many reloads there were.
@@ -79,7 +90,7 @@ package final class Reloader: Sendable {
             return outcome
         }
         for step in plan.steps { step() }
-        state.withLock { ($0.settings, $0.declarations) = (new.settings, declarations) }
+        state.withLock { $0.take(new.settings, declarations) }
         (outcome.result, outcome.changed) = (.applied, new.changed)
         return outcome
     }
@@ -112,13 +123,16 @@ package final class Reloader: Sendable {
 }
 
 extension Reloader: MetricSource {
-    /// How many reloads there were.
+    /// How many reloads there were, and which settings are in force.
     package var families: [MetricFamily] {
-        let counts = counts
+        let (counts, hash) = state.withLock { ($0.counts, $0.hash) }
         let samples = ReloadOutcome.Result.allCases.map { result in
             MetricSample(labels: metricLabel("result", result.rawValue), .integer(counts[result]))
         }
-        return [MetricFamily(.counter, "tocsin_reloads_total", "Reloads, by what came of them", samples)]
+        return [
+            MetricFamily(.counter, "tocsin_reloads_total", "Reloads, by what came of them", samples),
+            .gauge("tocsin_settings_hash", "A number that nodes with the same settings in force share", hash),
+        ]
     }
 }
 

@@ -52,6 +52,11 @@ struct LogTests {
             ] {
                 #expect(events.contains(event), "\(event) is not in \(events.sorted())")
             }
+            for line in installation.logLines where ["delivery", "device_retired"].contains(line["event"]) {
+                for key in ["delivery_id", "message_id", "device_id"] {
+                    #expect(line[key]?.stringValue?.isEmpty == false, "\(key): \(line)")
+                }
+            }
             for line in installation.log.split(separator: "\n") {
                 let line = try JSONParser.parse(String(line))
                 for key in ["time", "level", "event", "message", "node"] {

@@ -60,6 +60,38 @@ struct MetricsTests {
         }
     }
 
+    @Test("lines of the log are counted by level, jobs tell their intervals, and changed settings another hash")
+    func logAndSettings() async throws {
+        let path = "tocsin.toml"
+        try await Installation.run { installation in
+            let file = installation.folder + "/" + path
+            try "page-rows = 50\n".write(toFile: file, atomically: true, encoding: .utf8)
+            installation.options = ["--config", file]
+        } _: { installation in
+            _ = try await installation.addUser("ada")
+            let token = try await installation.makeMetricsToken(user: "ada")
+            let notices = #"tocsin_log_lines_total{level="notice"}"#
+            let begun = try await installation.metrics(token)
+            #expect(begun[#"tocsin_log_lines_total{level="info"}"#] ?? 0 > 0)
+            #expect(begun[#"tocsin_log_lines_total{level="critical"}"#] == 0)
+            #expect(begun[#"tocsin_job_interval_seconds{task="timers"}"#] == 0.5)
+            #expect(begun[#"tocsin_job_interval_seconds{task="messages"}"#] == 300)
+
+            let site = ReloadSite(installation)
+            try await site.hangUp(until: ReloadSite.applied)
+            let same = try await installation.metrics(token)
+            #expect(same[notices] == (begun[notices] ?? 0) + 1)
+            #expect(same["tocsin_settings_hash"] != nil)
+            #expect(same["tocsin_settings_hash"] == begun["tocsin_settings_hash"])
+
+            let file = installation.folder + "/" + path
+            try "rate-per-second = 5000\n".write(toFile: file, atomically: true, encoding: .utf8)
+            try await site.hangUp(until: ReloadSite.applied)
+            let changed = try await installation.metrics(token)
+            #expect(changed["tocsin_settings_hash"] != begun["tocsin_settings_hash"])
+        }
+    }
+
     @Test("a node that is told not to measure has no /metrics")
     func off() async throws {
         try await Installation.run {

@@ -88,6 +88,9 @@ struct ReceiverBoundsTests {
             #expect(try await scene.post("/in/\(other.key)", SentBody.event).status == 202)
             let counts = try await scene.integration(way.id, "refused trouble")
             #expect(counts["refused"] == 1, "\(counts)")
+            let metrics = try await installation.metrics(try await installation.makeMetricsToken(user: "ada"))
+            #expect(metrics[#"tocsin_rate_limited_total{kind="token"}"#] == 1)
+            #expect(metrics[#"tocsin_rate_limited_total{kind="network"}"#] == 0)
         }
     }
 
@@ -111,6 +114,8 @@ struct ReceiverBoundsTests {
             #expect(ofAlertmanager.status == 503 && ofAlertmanager.body.contains("from this address"))
             #expect(try await scene.post("/v2/enqueue", SentBody.pagerDuty(unknown)).status == 429)
             #expect(try await scene.post("/ping/\(unknown)", "").status == 429)
+            let metrics = try await installation.metrics(try await installation.makeMetricsToken(user: "ada"))
+            #expect(metrics[#"tocsin_rate_limited_total{kind="network"}"#] == 4)
             // Those of whom the address is too.
             #expect(try await scene.post("/in/\(way.key)", SentBody.event).status == 202)
             #expect(try await scene.post("/v2/enqueue", SentBody.pagerDuty(pager.key)).status == 202)

@@ -47,6 +47,7 @@ struct PeriodicTaskTests {
             #"tocsin_jobs_total{task="messages",result="ok"} 2"#,
             #"tocsin_jobs_total{task="messages",result="failed"} 2"#,
             #"tocsin_job_last_success_timestamp_seconds{task="messages"} 180.0"#,
+            #"tocsin_job_interval_seconds{task="messages"} 60.0"#,
             #"tocsin_rows_removed_total{table="messages"} 20"#, #"tocsin_jobs_total{task="timers",result="ok"} 0"#,
         ] {
             #expect(text.contains(line + "\n"), "\(line)")
@@ -55,6 +56,7 @@ struct PeriodicTaskTests {
         metrics.forget([.messages])
         let after = String(decoding: MetricFormat.text.write(metrics.families), as: UTF8.self)
         #expect(!after.contains("tocsin_job_last_success_timestamp_seconds{"), "\(after)")
+        #expect(!after.contains("tocsin_job_interval_seconds{"), "\(after)")
         #expect(after.contains(#"tocsin_jobs_total{task="messages",result="ok"} 2"#))
     }
 }

@@ -4,6 +4,8 @@ import Synchronization
 
 /// A service whose answers follow from the first word of the query.
 ///
+/// It says that requests were about the topic that their variables name.
+///
 /// Tokens: `good` is accepted, `newer` is the same user's and ends in an hour, `soon` in 200 ms,
 /// `brief` at once, `other` is another user's, `gated` is looked up until the gates open, `known`
 /// is accepted and then recognized until it is lost, `busy` cannot be judged, others are bad.
@@ -113,7 +115,9 @@ final class EchoService: GraphQLService {
         default: break
         }
         let body: JSONValue = ["data": ["echo": .string(request.query), "variables": .object(request.variables)]]
-        return GraphQLReply(kind: .executed, body: body.serialized())
+        var reply = GraphQLReply(kind: .executed, body: body.serialized())
+        reply.subjects["topic"] = request.variables["topic"]?.stringValue
+        return reply
     }
 
     func subscribe(

@@ -61,7 +61,7 @@ struct ProviderRuleTests {
             }
             #expect(bench.simulator.stats["sequence"]?.intValue == 1700)
             var retired: [DeviceID: Int] = [:]
-            for case .deviceRetired(let device, _) in harness.reports { retired[device, default: 0] += 1 }
+            for case .deviceRetired(let delivery, _) in harness.reports { retired[delivery.deviceID, default: 0] += 1 }
             #expect(retired.count == 300 && retired.values.allSatisfy { $0 == 1 })
         }
     }

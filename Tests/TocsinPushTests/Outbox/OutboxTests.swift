@@ -170,7 +170,11 @@ struct OutboxTests {
                 let rows = try await harness.deliveries { $0.are(1, .failed) }
                 let id = try #require(rows.first?.id)
                 try await harness.wait {
-                    harness.reports.contains(.payloadRefused(.apns, reason: "BadCollapseId", id))
+                    harness.reports.contains { report in
+                        guard case .payloadRefused(.apns, let delivery) = report else { return false }
+                        return delivery.id == id && delivery.messageID == MessageID("m1")
+                            && delivery.reason == "BadCollapseId"
+                    }
                 }
             }
             let device = try await harness.store.read { reader throws(StoreError) in
