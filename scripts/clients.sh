@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
 # pages in headless Chromium. Posts with a cluster of Alertmanagers, parts of which are killed.
-# Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
+# Types into shells and presses Tab. Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
 # nginx and Caddy. Signs in with sign-in providers of others. Runs the helpers of
 # tocsin.js in node. What cannot be installed is left out with a sentence; what can must pass.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one; TOCSIN_TESTS_BUILT=1 says that the tests are built.
@@ -103,6 +103,8 @@ if install_prometheus && install_packages openssl postgresql; then
 else
     leave_out "Prometheus or PostgreSQL could not be installed; rules and drills are left out."
 fi
+install_packages zsh fish || leave_out "zsh and fish could not be installed; completions are tried in bash."
+drive "Completing what is typed into bash, zsh and fish" 240 python3 Tests/Clients/completions.py "$binary"
 if install_proxies && install_packages openssl; then
     PATH="$PATH:$proxies_path" drive "Passing nginx and Caddy" 120 python3 Tests/Clients/proxies.py "$binary"
 else
