@@ -103,6 +103,7 @@ if install_prometheus && install_packages openssl postgresql; then
 else
     leave_out "Prometheus or PostgreSQL could not be installed; rules and drills are left out."
 fi
+drive "Comparing histograms of service levels with what clients measure" 240 python3 Tests/Clients/histograms.py "$binary"
 install_packages zsh fish || leave_out "zsh and fish could not be installed; completions are tried in bash."
 drive "Completing what is typed into bash, zsh and fish" 240 python3 Tests/Clients/completions.py "$binary"
 if install_proxies && install_packages openssl; then

@@ -51,8 +51,10 @@ private enum TopicNames {
 private enum SettingFlags {
     static func offered(on words: [String], at index: Int, beginningWith prefix: String) -> [String] {
         let before = words.indices.contains(index - 1) ? words[index - 1] : ""
-        let isValue = SettingTable.all.contains { !$0.isFlag && [$0.flag, $0.fileKey.map { "--" + $0 }].contains(before) }
-        guard !isValue else { return [] }
+        let takesValue = SettingTable.all.contains { setting in
+            !setting.isFlag && (setting.flag == before || setting.fileKey.map { "--" + $0 } == before)
+        }
+        guard !takesValue else { return [] }
         let negative = prefix.hasPrefix("--no-") ? SettingTable.all.filter(\.isFlag).map { "--no-" + $0.key } : []
         let flags = SettingTable.all.flatMap { [$0.flag] + ($0.fileKey.map { ["--" + $0] } ?? []) }
         return (flags + negative).filter { $0.hasPrefix(prefix) && !words.contains($0) }
@@ -63,7 +65,7 @@ private enum SettingFlags {
 enum PlainWord {
     /// Whether the text is of letters, digits, `.`, `_` and `-`, and is no option and no hidden file.
     static func isPlain(_ text: String) -> Bool {
-        guard let first = text.unicodeScalars.first, first != "-", first != ".", text.utf8.count <= 256 else { return false }
+        guard let first = text.unicodeScalars.first, first != "-", first != "." else { return false }
         return text.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
             case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber: true
