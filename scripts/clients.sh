@@ -107,7 +107,7 @@ drive "Comparing histograms of service levels with what clients measure" 240 pyt
 install_packages zsh fish || leave_out "zsh and fish could not be installed; completions are tried in bash."
 drive "Completing what is typed into bash, zsh and fish" 240 python3 Tests/Clients/completions.py "$binary"
 if install_proxies && install_packages openssl; then
-    PATH="$PATH:$proxies_path" drive "Passing nginx and Caddy" 120 python3 Tests/Clients/proxies.py "$binary"
+    PATH="$PATH:$proxies_path" drive "Passing nginx and Caddy" 180 python3 Tests/Clients/proxies.py "$binary"
 else
     leave_out "nginx and Caddy could not be installed; the page on proxies is not tried."
 fi
