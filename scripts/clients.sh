@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
 # pages in headless Chromium. Posts with a cluster of Alertmanagers, parts of which are killed.
-# Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
+# Types into shells and presses Tab. Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
 # nginx and Caddy. Signs in with sign-in providers of others. Runs the helpers of
 # tocsin.js in node. What cannot be installed is left out with a sentence; what can must pass.
 # What needs no browser mostly waits: it runs beside the browsers' pages, and what it says comes whole at the end.
@@ -94,6 +94,12 @@ with_senders() {
     fi
 }
 
+# What shells complete when people press Tab.
+with_shells() {
+    install_packages zsh fish || leave_out "zsh and fish could not be installed; completions are tried in bash."
+    drive "Completing what is typed into bash, zsh and fish" 240 python3 Tests/Clients/completions.py "$binary"
+}
+
 # What reads /metrics and raises alerts.
 with_prometheus() {
     if install_prometheus && make_python_environment "$root/.venv/metrics" 'prometheus-client==0.26.0'; then
@@ -102,6 +108,7 @@ with_prometheus() {
     else
         leave_out "Prometheus or prometheus-client could not be installed; reading /metrics is left out."
     fi
+    drive "Comparing histograms of service levels with what clients measure" 240 python3 Tests/Clients/histograms.py "$binary"
     if install_prometheus && install_packages openssl postgresql; then
         PATH="$prometheus_path:$PATH" drive "Judging the rules of alerts" 120 \
             bash -c 'promtool check rules ops/prometheus/tocsin.rules.yml && promtool test rules ops/prometheus/tests/*.yml'
@@ -167,6 +174,7 @@ without_browsers() {
     with_prometheus
     behind_others
     with_sockets
+    with_shells
 }
 start_lane without_browsers >"$logs/beside" 2>&1
 with_pages
@@ -177,7 +185,7 @@ cat "$logs/beside"
 
 mapfile -t failed < <(ls "$logs/failed")
 left_out=("$logs/left-out"/*)
-[ ! -e "${left_out[0]}" ] || step "Left out, as said above: ${#left_out[@]} of 10 parts."
+[ ! -e "${left_out[0]}" ] || step "Left out, as said above: ${#left_out[@]} of 11 parts."
 # What failed is said last, because logs are cut at their beginning.
 [ "${#failed[@]}" -eq 0 ] || cat "$logs/failed"/*
 [ "${#failed[@]}" -eq 0 ] || give_up "Failed: $(IFS=';' && echo "${failed[*]}"). The lines above say where."

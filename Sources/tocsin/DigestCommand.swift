@@ -40,7 +40,7 @@ extension DigestCommand {
         )
 
         @Argument(help: "What its messages begin with.") var name: String
-        @Argument(help: "Names or ids of topics.") var topics: [String] = []
+        @Argument(help: "Names or ids of topics.", completion: .topicNames) var topics: [String] = []
         @Option(help: "When, by the clocks of the zone, such as 08:00.") var at: String
         @Option(help: "Whose clocks, such as Europe/Berlin.") var timeZone: String
         @Option(help: "Days such as mo,tu,we. Default: each day.") var days: String?

@@ -30,7 +30,7 @@ struct PublishCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The topic's name or id.")
+    @Argument(help: "The topic's name or id.", completion: .topicNames)
     var topic: String
 
     @Option(help: "The line people see first.")

@@ -40,7 +40,7 @@ extension ScheduleCommand {
                 """
         )
 
-        @Argument(help: "The topic's name or id.") var topic: String
+        @Argument(help: "The topic's name or id.", completion: .topicNames) var topic: String
         @Option(help: "The line people see first.") var title: String
         @Option(help: "The text.") var body = ""
         @Option(help: "1 (min) to 5 (critical). The server takes 3 by default.") var priority: Int?

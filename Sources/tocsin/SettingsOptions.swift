@@ -11,7 +11,8 @@ struct SettingsOptions: ParsableArguments {
         help: ArgumentHelp(
             "Any setting as --name value; `tocsin settings` lists them all.",
             valueName: "--setting value"
-        )
+        ),
+        completion: .settingFlags
     )
     var settings: [String] = []
 

@@ -39,7 +39,7 @@ struct SubscribeCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "The topic's name or id.")
+    @Argument(help: "The topic's name or id.", completion: .topicNames)
     var topic: String
 
     @Option(help: "Begin after the message with this cursor.")

@@ -57,7 +57,7 @@ struct Tocsin: AsyncParsableCommand {
         // A reload that comes while the server starts must not end it.
         if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName { HangupSignals.ignore() }
         do {
-            var command = try parseAsRoot(SendmailCommand.arguments(of: CommandLine.arguments))
+            var command = try await asyncParseAsRoot(SendmailCommand.arguments(of: CommandLine.arguments))
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

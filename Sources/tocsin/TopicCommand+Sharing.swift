@@ -66,7 +66,7 @@ extension TopicCommand {
                 """
         )
 
-        @Argument(help: "The topic's name or id.") var topic: String
+        @Argument(help: "The topic's name or id.", completion: .topicNames) var topic: String
         @OptionGroup var subject: SubjectOptions
         @Option(help: "OWNER, PUBLISHER or READER; may be given several times. Default: READER.") var role: [String] =
             []
@@ -116,7 +116,7 @@ extension TopicCommand {
                 """
         )
 
-        @Argument(help: "The topic's name or id.") var topic: String
+        @Argument(help: "The topic's name or id.", completion: .topicNames) var topic: String
         @OptionGroup var subject: SubjectOptions
         @OptionGroup var client: ClientOptions
 

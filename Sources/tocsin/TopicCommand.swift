@@ -26,7 +26,7 @@ struct TopicCommand: AsyncParsableCommand {
     private static let createDocument = """
         mutation CreateTopicHere($input: CreateTopicInput!) { createTopic(input: $input) { id name } }
         """
-    private static let listDocument = """
+    static let listDocument = """
         query ListTopicsHere($next: String) {
           listTopics(limit: 100, nextToken: $next) { nextToken items { id name owner roles _deleted } }
         }
@@ -93,7 +93,7 @@ extension TopicCommand {
                 """
         )
 
-        @Argument(help: "The topic's name or id.") var topic: String
+        @Argument(help: "The topic's name or id.", completion: .topicNames) var topic: String
         @Flag(help: "Print the topic with its grants as one JSON object.") var json = false
         @OptionGroup var client: ClientOptions
 
@@ -118,7 +118,7 @@ extension TopicCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Delete a topic of yours.")
 
-        @Argument(help: "The topic's name or id.") var topic: String
+        @Argument(help: "The topic's name or id.", completion: .topicNames) var topic: String
         @OptionGroup var client: ClientOptions
 
         func run() async throws {

@@ -47,8 +47,8 @@ class Server:
         self.process.wait(20)
         self._start(self.address.rsplit(":", 1)[1])
 
-    def administer(self, *arguments):
-        done = subprocess.run([self.binary, *arguments, *self._data], capture_output=True, text=True, timeout=60)
+    def administer(self, *arguments, **options):
+        done = subprocess.run([self.binary, *arguments, *self._data], capture_output=True, text=True, timeout=60, **options)
         if done.returncode != 0:
             raise SystemExit(f"tocsin {' '.join(arguments)} failed: {done.stderr}")
         return done.stdout.strip()

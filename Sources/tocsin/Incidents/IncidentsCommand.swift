@@ -24,7 +24,7 @@ struct IncidentsCommand: AsyncParsableCommand {
     @Option(help: "open, acknowledged, snoozed, resolved or all. Default: all but resolved.")
     var state: String?
 
-    @Option(help: "Only those of this topic: its name or id.")
+    @Option(help: "Only those of this topic: its name or id.", completion: .topicNames)
     var topic: String?
 
     @Option(help: "At most so many of each state.")

@@ -25,7 +25,7 @@ struct WatchCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "Follow this topic alone: its name or id.")
+    @Option(help: "Follow this topic alone: its name or id.", completion: .topicNames)
     var topic: String?
 
     @Option(help: "With --topic: begin after the message with this cursor.")

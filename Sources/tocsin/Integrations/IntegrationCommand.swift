@@ -74,7 +74,7 @@ extension IntegrationCommand {
                 "alertmanager, grafana, pagerduty, ntfy, gotify, slack, cloudevents, heartbeat, event, mail or template."
         )
         var kind: String
-        @Option(help: "The topic's name or id.") var topic: String
+        @Option(help: "The topic's name or id.", completion: .topicNames) var topic: String
         @Option(help: "For template: the name of a receiver that ships.") var receiver: String?
         @Option(help: "For template: a file with a template of your own.") var template: String?
         @Option(help: "What becomes one incident: group, alert or none.") var grouping: String?

@@ -72,7 +72,8 @@ extension MonitorCommand {
 
         @Argument(help: "What people call it.") var name: String
         @Option(help: "Its name in addresses: small letters, digits, - and _.") var slug: String
-        @Option(help: "The name or id of the topic that its incidents are in.") var topic: String
+        @Option(help: "The name or id of the topic that its incidents are in.", completion: .topicNames)
+        var topic: String
         @Option(help: "How often a success must come, in seconds; or --cron.") var every: Int?
         @Option(help: "When a success must come, as a cron line.") var cron: String?
         @Option(help: "The time zone of --cron, such as Europe/Berlin. Default: UTC.") var zone: String?
