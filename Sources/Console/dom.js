@@ -29,20 +29,30 @@ export function field(label, input, hint) {
   return el("label", {}, label, hint ? el("small", {}, " " + hint) : null, input);
 }
 
-/** A form that is sent once at a time. Errors stand below it and are read out. */
-export function form(fields, label, send, { explain }) {
-  const problem = el("p", { className: "error", role: "alert", hidden: true });
+let problems = 0;
+/** A form that is sent once at a time. Errors stand below it, or below the field that `at` says is at fault, and are read out. */
+export function form(fields, label, send, { explain, at = () => null }) {
+  const problem = el("p", { className: "error", role: "alert", hidden: true, id: `problem-${(problems += 1)}` });
+  let wrong = null;
   const button = el("button", { className: "main", type: "submit" }, label);
   const made = el("form", {}, ...fields, el("div", { className: "row" }, button), problem);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
     problem.hidden = true;
+    for (const name of ["aria-invalid", "aria-describedby"]) wrong?.removeAttribute(name);
     try {
       await send();
     } catch (error) {
+      wrong = at(error);
+      // What is said is said where it is read out from: an alert that moves is told anew.
+      if (wrong) wrong.closest("label").after(problem);
+      else made.append(problem);
       problem.hidden = false;
       put(problem, explain(error));
+      wrong?.setAttribute("aria-invalid", "true");
+      wrong?.setAttribute("aria-describedby", problem.id);
+      wrong?.focus();
     } finally {
       button.disabled = false;
     }
