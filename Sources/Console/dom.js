@@ -60,12 +60,16 @@ export function form(fields, label, send, { explain, at = () => null }) {
   return made;
 }
 
-/** A table with a caption and named columns. */
+/**
+ * A table with a caption and named columns. On a narrow screen one of many columns shows each row as a list; what it is
+ * stays said by roles, which browsers would take from how it is shown.
+ */
 export function table(caption, columns, rows) {
+  const cells = (row) => row.map((cell, index) => el("td", { role: "cell", "data-column": columns[index] }, cell));
   return el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
-    el("table", {}, el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell)))))));
+    el("table", { role: "table", className: columns.length > 3 ? "many" : "" }, el("caption", {}, caption),
+      el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, columns.map((name) => el("th", { scope: "col", role: "columnheader" }, name)))),
+      el("tbody", { role: "rowgroup" }, rows.map((row) => el("tr", { role: "row" }, cells(row))))));
 }
 
 /** Says something in passing, to eyes and ears. */
