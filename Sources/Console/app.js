@@ -1,15 +1,17 @@
 // Starts the console: who is signed in, the frame around the views, and which view an address means.
-import { auth, base, client, parts } from "./api.js";
+import "./theme.js";
+import { auth, base, client } from "./api.js";
 import { keepUp } from "./device.js";
 import { el, note, put, sure } from "./dom.js";
+import { badge, clearFrame, fillRail, showFrame } from "./frame.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
 import { soon } from "./turns.js";
-import { watchShared } from "./shared.js";
+import { beginWatch, endWatch } from "./shared.js";
 import * as store from "./store.js";
 import { explained, texts } from "./texts.js";
 
-const [bar, rail, main] = ["bar", "rail", "main"].map((id) => document.getElementById(id));
+const main = document.getElementById("main");
 
 /** Addresses and the file of the view that each is shown by; `:id` is any part. */
 const views = {
@@ -116,14 +118,11 @@ function entitle() {
 /** Views that show messages or incidents of several topics. */
 const SHOWING = ["feed", "message", "search", "deliveries", "incidents", "incident"];
 
-/** The topics of the last list; one that is not in the next is lost. */
-let listed = new Set();
-
 /** What was read in a topic that is taken back goes from the screen; what somebody writes elsewhere stays. */
 function lost(id) {
   const path = location.pathname.slice(base.length);
   if (SHOWING.includes(find(path || "/")?.view) || path.split("/").includes(id)) void show();
-  else void fillRail(path);
+  else fill();
 }
 
 /** Shows the view again after a while, or when the network is back, unless somebody has gone elsewhere. */
@@ -153,11 +152,9 @@ function fail(error) {
 function signIn(wanted) {
   me = null;
   unreadCount = 0;
-  void navigator.clearAppBadge?.().catch(() => {});
-  listed.clear();
+  badge(0);
   endWatch();
-  put(bar);
-  put(rail);
+  clearFrame();
   return go(`/sign-in?return=${encodeURIComponent(wanted.startsWith("/sign-in") ? "/" : wanted)}`);
 }
 
@@ -188,112 +185,23 @@ async function loadTopics() {
   return found.filter(Boolean).sort((left, right) => left.name.localeCompare(right.name));
 }
 
-function frame(path) {
-  const state = el("span", { className: "state", role: "status" }, stateText);
-  const send = path.match(/^\/topics\/([^/]+)/);
-  put(bar,
-    el("a", { className: "name", href: base + "/" }, "Tocsin"), state, el("a", { className: "waits", href: base + "/send", hidden: true }),
-    el("a", { href: base + "/search" }, texts.places.search),
-    el("a", { className: "button", href: `${base}/send${send ? `?topic=${send[1]}` : ""}` }, texts.places.send),
-    el("a", { href: base + "/account" }, el("span", { className: "free" }, me.username)));
-  void fillRail(path);
-  void countWaiting();
-}
-
-/** How many messages wait until the server can be reached. */
-async function countWaiting() {
-  const count = (await store.outbox.all()).length;
-  const shown = bar.querySelector(".waits");
-  if (!shown) return;
-  shown.hidden = count === 0;
-  put(shown, texts.app.notSent(count));
-}
-
-async function fillRail(path) {
-  const entry = (address, name, count) =>
-    el("li", {}, el("a", { href: base + address, "aria-current": address === path || (address === "/feed" && path === "/") ? "page" : null },
-      el("span", { className: "free" }, name), count ? el("span", { className: "hint" }, count) : null));
-  let shown = [];
-  let open = null;
-  const unread = {};
-  try {
-    const [list, { readState }, count] = await Promise.all([
-      topics(), store.answered("unread", () => client.query("{ readState { unread topics { topicId unread } } }")).then(({ answer }) => answer),
-      openIncidents().catch(() => null),
-    ]);
-    const words = (number) => (number ? texts.app.unread(number) : null);
-    for (const topic of readState.topics) unread[topic.topicId] = words(topic.unread);
-    unread.all = words(readState.unread);
-    unreadCount = readState.unread;
+const frame = (path) => showFrame(me, path, host);
+const fill = () => me && void fillRail(me, location.pathname.slice(base.length), host);
+/** What the frame asks for, and whom it tells. */
+const host = {
+  topics: () => topics(),
+  unread(count) {
+    unreadCount = count;
     entitle();
-    if (readState.unread > 0) void navigator.setAppBadge?.(readState.unread).catch(() => {});
-    else void navigator.clearAppBadge?.().catch(() => {});
-    shown = list;
-    open = count;
-    const gone = [...listed].filter((id) => !list.some((topic) => topic.id === id));
-    listed = new Set(list.map(({ id }) => id));
-    gone.forEach(lost);
-    if (isWatching) watchShared(list.filter(({ owner }) => owner !== me.username && !owner?.startsWith(`${me.userId}::`)), takenBack);
-  } catch (error) {
-    if (error.code === "UNAUTHENTICATED") return signIn(path);
-  }
-  const focused = rail.contains(document.activeElement) ? document.activeElement.href : null;
-  put(rail,
-    el("ul", {}, entry("/feed", texts.places.feed, unread.all), open ? entry("/incidents", texts.places.incidents, open.words) : null,
-      shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
-    el("ul", {}, ["start", "devices", "tokens", "account"].map((view) => entry(`/${view}`, texts.places[view])),
-      entry("/deliveries", texts.app.problems), entry("/audit", texts.places.audit),
-      me.admin ? [entry("/people", texts.places.people), entry("/node", texts.places.node)] : null));
-  if (focused) [...rail.querySelectorAll("a")].find(({ href }) => href === focused)?.focus({ preventScroll: true });
-}
+  },
+  lost,
+  ended: signIn,
+};
 
-/** How many incidents are open, in words; null where the server has none at all. */
-async function openIncidents() {
-  if (!(await parts()).incidents) return null;
-  const { answer: { page } } = await store.answered("open incidents", () => client.query("{ page: incidentsByStateAndOpenedAt(state: OPEN, limit: 100) { items { id } nextToken } }"));
-  const count = page.items.length;
-  return { words: count > 0 ? texts.app.open(count, page.nextToken) : null };
-}
-
-let isWatching = false;
-let endWatch = () => {};
-/** One tab watches for all, as long as somebody is signed in there. */
-function beginWatch() {
-  endWatch();
-  const given = new AbortController();
-  const over = new Promise((done) => given.signal.addEventListener("abort", done));
-  const watch = () => {
-    isWatching = true;
-    dispatchEvent(new Event("tocsin-read"));
-    return over;
-  };
-  endWatch = () => {
-    isWatching = false;
-    watchShared([]);
-    given.abort();
-  };
-  if (navigator.locks) navigator.locks.request("tocsin-watch", { signal: given.signal }, watch).catch(() => {});
-  else void watch();
-}
-
-/** All tabs look which topics there are. */
-function takenBack() {
-  tabs.postMessage("topics");
-  dispatchEvent(new Event("tocsin-topics"));
-}
-
-let stateText = "";
-/** Shows how the live feed gets on. */
-addEventListener("tocsin-state", (event) => {
-  stateText = texts.states[event.detail] ?? "";
-  const shown = bar.querySelector(".state");
-  if (shown) shown.textContent = stateText;
-  if (event.detail === "live") void flush();
-});
+addEventListener("tocsin-state", ({ detail }) => detail === "live" && void flush());
 addEventListener("online", () => void flush());
-addEventListener("tocsin-outbox", countWaiting);
 /** Counts anew. */
-addEventListener("tocsin-read", soon(() => me && void fillRail(location.pathname.slice(base.length))));
+addEventListener("tocsin-read", soon(fill));
 // What was read at another device is counted when somebody comes back, and once a minute.
 const lookAgain = () => {
   if (document.visibilityState !== "visible") return;
@@ -304,7 +212,7 @@ document.addEventListener("visibilitychange", lookAgain);
 setInterval(lookAgain, 60_000);
 addEventListener("tocsin-topics", () => {
   topics = once(loadTopics);
-  if (me) void fillRail(location.pathname.slice(base.length));
+  fill();
 });
 addEventListener("tocsin-anew", () => void show());
 addEventListener("tocsin-signed-out", () => signIn(location.pathname.slice(base.length)));

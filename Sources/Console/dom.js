@@ -29,20 +29,30 @@ export function field(label, input, hint) {
   return el("label", {}, label, hint ? el("small", {}, " " + hint) : null, input);
 }
 
-/** A form that is sent once at a time. Errors stand below it and are read out. */
-export function form(fields, label, send, { explain }) {
-  const problem = el("p", { className: "error", role: "alert", hidden: true });
+let problems = 0;
+/** A form that is sent once at a time. Errors stand below it, or below the field that `at` says is at fault, and are read out. */
+export function form(fields, label, send, { explain, at = () => null }) {
+  const problem = el("p", { className: "error", role: "alert", hidden: true, id: `problem-${(problems += 1)}` });
+  let wrong = null;
   const button = el("button", { className: "main", type: "submit" }, label);
   const made = el("form", {}, ...fields, el("div", { className: "row" }, button), problem);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
     problem.hidden = true;
+    for (const name of ["aria-invalid", "aria-describedby"]) wrong?.removeAttribute(name);
     try {
       await send();
     } catch (error) {
+      wrong = at(error);
+      // What is said is said where it is read out from: an alert that moves is told anew.
+      if (wrong) wrong.closest("label").after(problem);
+      else made.append(problem);
       problem.hidden = false;
       put(problem, explain(error));
+      wrong?.setAttribute("aria-invalid", "true");
+      wrong?.setAttribute("aria-describedby", problem.id);
+      wrong?.focus();
     } finally {
       button.disabled = false;
     }
@@ -50,12 +60,16 @@ export function form(fields, label, send, { explain }) {
   return made;
 }
 
-/** A table with a caption and named columns. */
+/**
+ * A table with a caption and named columns. On a narrow screen one of many columns shows each row as a list; what it is
+ * stays said by roles, which browsers would take from how it is shown.
+ */
 export function table(caption, columns, rows) {
+  const cells = (row) => row.map((cell, index) => el("td", { role: "cell", "data-column": columns[index] }, cell));
   return el("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": caption },
-    el("table", {}, el("caption", {}, caption),
-      el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, rows.map((cells) => el("tr", {}, cells.map((cell) => el("td", {}, cell)))))));
+    el("table", { role: "table", className: columns.length > 3 ? "many" : "" }, el("caption", {}, caption),
+      el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, columns.map((name) => el("th", { scope: "col", role: "columnheader" }, name)))),
+      el("tbody", { role: "rowgroup" }, rows.map((row) => el("tr", { role: "row" }, cells(row))))));
 }
 
 /** Says something in passing, to eyes and ears. */

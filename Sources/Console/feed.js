@@ -1,9 +1,9 @@
 // The feed of one topic, or of all that may be read: newest first, live, without a jump.
 import { base, client } from "./api.js";
-import { el, field, form, note, put } from "./dom.js";
+import { el, field, form, moment, note, put } from "./dom.js";
 import { FIELDS, line } from "./message-line.js";
 import { answered, forgetMessages, keepMessages, keptMessages } from "./store.js";
-import { explained, texts } from "./texts.js";
+import { ago, explained, texts } from "./texts.js";
 import { oneAtATime, soon } from "./turns.js";
 
 const PAGE = 50;
@@ -43,6 +43,8 @@ export async function open({ id, go, topics }) {
   const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, texts.feed.older);
   const none = el("p", { className: "hint", role: "status" });
   const said = el("p", { className: "hidden", role: "status" });
+  /** Says that the list has skipped something. */
+  const gap = el("div", { role: "status" });
   /** What is shown, the newest first, and its articles by id. */
   let entries = [];
   const articles = new Map();
@@ -215,12 +217,18 @@ export async function open({ id, go, topics }) {
     } catch (error) {
       if (ended.signal.aborted) return;
       if (error.code === "UNAUTHENTICATED") return dispatchEvent(new Event("tocsin-signed-out"));
-      // What cannot be resumed is read anew.
-      if (["BAD_CURSOR", "CURSOR_EXPIRED"].includes(error.code)) return listen();
+      // What cannot be resumed is read anew, and who looks on is told.
+      if (["BAD_CURSOR", "CURSOR_EXPIRED"].includes(error.code)) return warn(), listen();
       // Who may no longer read it sees so at once; who never could, who may publish alone, is told.
       if (error.code === "UNAUTHORIZED" && wasLive) return dispatchEvent(new Event("tocsin-anew"));
       note(explained(error));
     }
+  }
+
+  function warn() {
+    const newest = entries[0]?.createdAt;
+    put(gap, el("p", { className: "error" }, texts.feed.gap(newest && moment(newest, ago(newest))),
+      el("button", { onclick: () => dispatchEvent(new Event("tocsin-anew")) }, texts.feed.loadAnew)));
   }
 
   const refresh = oneAtATime(stand, (error) => ended.signal.aborted || note(explained(error)));
@@ -275,7 +283,7 @@ export async function open({ id, go, topics }) {
   const settings = topic ? el("a", { className: "button", href: `${base}/topics/${topic.id}/settings` }, texts.feed.settings) : null;
   return {
     title: topic?.name ?? texts.places.feed,
-    body: [el("div", { className: "row" }, choice, unread, readAll, settings), moreFilters, said, none, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
+    body: [el("div", { className: "row" }, choice, unread, readAll, settings), moreFilters, said, gap, none, el("div", { className: "new" }, fresh), empty, list, el("div", { className: "row" }, older)],
     stop: () => ended.abort(),
   };
 }

@@ -7,9 +7,37 @@ const MOST = 30;
 const END = `subscription End($id: ID!) { onCreateMessage(topicId: $id, filter: { id: { eq: "-" } }) { id } }`;
 
 const watched = new Map();
+const tabs = new BroadcastChannel("tocsin-console");
 
-/** Watches these topics, and no others; `lost` is called when one may be read no more. */
+let isWatching = false;
+let end = () => {};
+/** One tab watches for all, as long as somebody is signed in there. */
+export function beginWatch() {
+  end();
+  const given = new AbortController();
+  const over = new Promise((done) => given.signal.addEventListener("abort", done));
+  const watch = () => {
+    isWatching = true;
+    dispatchEvent(new Event("tocsin-read"));
+    return over;
+  };
+  end = () => {
+    watchShared([]);
+    isWatching = false;
+    given.abort();
+  };
+  if (navigator.locks) navigator.locks.request("tocsin-watch", { signal: given.signal }, watch).catch(() => {});
+  else void watch();
+}
+
+export const endWatch = () => end();
+
+/** All tabs look which topics there are, this one too: it hears its own channels but the one that speaks. */
+export const takenBack = () => tabs.postMessage("topics");
+
+/** Watches these topics, and no others, in the tab that does; `lost` is called when one may be read no more. */
 export function watchShared(topics, lost) {
+  if (!isWatching) return;
   const wanted = new Set(topics.slice(0, MOST).map(({ id }) => id));
   for (const [id, ended] of watched) {
     if (wanted.has(id)) continue;

@@ -111,8 +111,8 @@ struct Console: Sendable {
 
     private func file(named name: String) -> ConsoleFile? {
         guard let folder else { return files.first { $0.name == name } }
-        // A name of the list that ships, so that no path leads out of the folder.
-        guard EmbeddedConsole.files.contains(where: { $0.name == name }),
+        // One name, so that no path leads out of the folder.
+        guard !name.hasPrefix("."), !name.contains("/"),
             let data = FileManager.default.contents(atPath: folder + "/" + name)
         else { return nil }
         return ConsoleFile(name: name, text: String(decoding: data, as: UTF8.self), place: place)
