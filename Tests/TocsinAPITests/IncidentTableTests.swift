@@ -158,6 +158,27 @@ struct IncidentTableTests {
         }
     }
 
+    @Test("whom a raised priority rings for: who has acknowledged or joined, until nobody has it; never a sender")
+    func responders() async throws {
+        let scene = try await Scene()
+        let expected: [(acts: [Act], users: [String])] = [
+            ([], []), ([.senderAcknowledges], []), ([.sameAcknowledges], ["sub-alice"]),
+            ([.sameAcknowledges, .otherAcknowledges, .otherAcknowledges, .higherPriority], ["sub-alice", "sub-bob"]),
+            ([.senderAcknowledges, .otherAcknowledges], ["sub-bob"]),
+            ([.sameAcknowledges, .newTitle], ["sub-alice"]), ([.sameAcknowledges, .unacknowledge], []),
+            ([.sameAcknowledges, .snooze], []), ([.sameAcknowledges, .resolve, .reopen], []),
+            ([.sameAcknowledges, .unacknowledge, .otherAcknowledges], ["sub-bob"]),
+        ]
+        for (number, (acts, users)) in expected.enumerated() {
+            let key = "responders/\(number)"
+            try await scene.prepare(.open, key)
+            for act in acts { try await scene.apply(act, key) }
+            let id = try #require(try await scene.incident(key)?.id)
+            let facts = try await scene.api.store.read { reader throws(StoreError) in try reader.incidentFacts(id) }
+            #expect(facts?.responders.map(\.text) == users, "\(acts)")
+        }
+    }
+
     @Test("who sleeps wakes when its time comes, and nobody else")
     func waking() async throws {
         let scene = try await Scene()

@@ -93,6 +93,20 @@ struct MessageIncidentTests {
         #expect(listed["data"]?["listIncidents"]?["items"] == [["occurrences": 2]], "\(listed)")
     }
 
+    @Test("a message that raised an incident which somebody has taken on stays that message when it is repeated")
+    func repeatedRaise() async throws {
+        let scene = try await Scene()
+        _ = try await scene.publish("failed", nil, ["priority": 3])
+        _ = try await scene.publish("on it", "ACKNOWLEDGE")
+        let more: JSONObject = ["key": "once", "priority": 5, "push": ["sound": "siren.caf"]]
+        let raised = try await scene.publish("failed again", nil, more)
+        #expect(raised["incidentChange"] == "RAISED" && raised["incident"]?["state"] == "ACKNOWLEDGED", "\(raised)")
+        #expect(try await scene.publish("failed again", nil, more) == raised)
+        let other = try await scene.publish("failed again", nil, ["key": "once", "priority": 5])
+        #expect(other["errors"]?[0]?["extensions"]?["code"] == "CONFLICT", "\(other)")
+        #expect(try await scene.count() == 3)
+    }
+
     @Test("messages are found, and heard of, by incident and by what has happened to it")
     func filters() async throws {
         let scene = try await Scene()

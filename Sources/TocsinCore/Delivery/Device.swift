@@ -68,6 +68,9 @@ package struct Device: Sendable, Hashable {
     /// What its owner wants of the push it was read for, where that is not to be sent at once;
     /// judged by the outbox, never saved with the device.
     package var wish: PushWish?
+    /// Whether the push that it was read for is shown without ringing, as others see to what it
+    /// tells of; judged by the outbox, never saved with the device.
+    package var isHushed = false
     /// How many messages its owner has not read, as of when it was read for a push;
     /// nil where nobody counts.
     package var unread: Int64?

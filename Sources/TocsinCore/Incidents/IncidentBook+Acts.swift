@@ -96,6 +96,8 @@ extension IncidentBook {
                     actor: actor
                 )
                 written.note = answering.note
+                // Behind a webhook's link stands nobody whose phone could ring.
+                if answering.name == nil { written.responder = caller.userID }
                 written.values = turn.values(of: change, by: actor)
                 _ = try turn.write(written, to: &incident)
                 try turn.end()

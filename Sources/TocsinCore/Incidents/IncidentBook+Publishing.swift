@@ -53,7 +53,9 @@ extension IncidentBook {
             }
             let actor = try book.actor(caller, way, writer)
             turn.published = input
-            let outcome = try turn.take(event, from: IncidentTurn.Source(of: draft.topicID, by: actor), model)
+            let responder = actor.via == .sender ? nil : caller.userID
+            let source = IncidentTurn.Source(of: draft.topicID, by: actor, responder: responder)
+            let outcome = try turn.take(event, from: source, model)
             try turn.tellRest(of: outcome, by: actor)
             let made = try turn.end()
             guard let message = made.first(where: { $0.id == turn.told?.text }) else {

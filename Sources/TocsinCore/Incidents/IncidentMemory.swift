@@ -3,6 +3,8 @@ struct IncidentMemory: Sendable, Hashable {
     var resolution: IncidentStanding.Resolution?
     var reopenings: [Timestamp] = []
     var joined: [String] = []
+    /// The accounts of those who took it on or came to it: a raised priority rings for them alone.
+    var responders: [UserID] = []
     var isLate = false
     var changedAt: Timestamp?
     var loudAt: Timestamp?
@@ -28,6 +30,7 @@ struct IncidentMemory: Sendable, Hashable {
         case "resolution": resolution = IncidentStanding.Resolution(rawValue: value)
         case "reopening": if let moment { reopenings.append(moment) }
         case "joined": joined.append(value)
+        case "responder": responders.append(UserID(value))
         case "late": isLate = true
         case "changed": changedAt = moment
         case "loud": loudAt = moment
@@ -45,6 +48,7 @@ struct IncidentMemory: Sendable, Hashable {
         add("resolution", resolution?.rawValue)
         for reopening in reopenings { add("reopening", moment(reopening)) }
         for name in joined { add("joined", name.filter { !$0.isNewline }) }
+        for user in responders where !user.text.contains(where: \.isNewline) { add("responder", user.text) }
         if isLate { add("late", "") }
         add("changed", moment(changedAt))
         add("loud", moment(loudAt))
@@ -53,4 +57,27 @@ struct IncidentMemory: Sendable, Hashable {
         add("notify", notifyResolved.rawValue)
         return lines.joined(separator: "\n")
     }
+}
+
+extension IncidentMemory {
+    /// So many of those who answer are remembered.
+    private static let responderCount = 50
+
+    /// Notes who answers, as far as that is a person with an account.
+    mutating func note(_ change: IncidentChange, by responder: UserID?, in state: IncidentState) {
+        switch change {
+        case .acknowledged: responders = responder.map { [$0] } ?? []
+        case .joined:
+            guard let responder, !responders.contains(responder) else { return }
+            responders = (responders + [responder]).suffix(Self.responderCount)
+        default: if state != .acknowledged { responders = [] }
+        }
+    }
+}
+
+extension IncidentFacts {
+    /// The accounts of those who took the incident on or came to it, while it is acknowledged.
+    ///
+    /// Nobody, where its sender did it, or somebody behind a webhook's link.
+    package var responders: [UserID] { IncidentMemory(memory).responders }
 }

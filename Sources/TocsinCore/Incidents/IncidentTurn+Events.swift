@@ -9,6 +9,8 @@ extension IncidentTurn {
         var resolveAfterSeconds: Int
         var rules: IncidentRules
         var actor: IncidentActor
+        /// The account of the person that it is.
+        var responder: UserID?
 
         init(_ integration: Integration) {
             id = integration.incidentSource
@@ -24,7 +26,10 @@ extension IncidentTurn {
         }
 
         /// Incidents of a topic that people raise.
-        init(of topic: TopicID, by actor: IncidentActor) {
+        ///
+        /// - Parameter responder: The account of the one who does.
+        init(of topic: TopicID, by actor: IncidentActor, responder: UserID? = nil) {
+            self.responder = responder
             (id, integrationID, name) = ("topic:" + topic.text, nil, actor.name ?? "")
             (defaultPriority, resolveAfterSeconds, rules) = (4, 0, IncidentRules())
             self.actor = actor
@@ -104,6 +109,7 @@ extension IncidentTurn {
             } else if change == .acknowledged {
                 written.values = acknowledging(source.actor)
             }
+            written.responder = source.responder
             changed.memory.notifyResolved = source.rules.notifyResolved
             let message = try write(written, to: &changed)
             try setAutoResolve(of: &changed, source, event)

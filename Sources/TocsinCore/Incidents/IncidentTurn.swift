@@ -94,6 +94,8 @@ extension IncidentTurn {
         var change: IncidentChange
         var loudness: Integration.Loudness
         var actor: IncidentActor
+        /// The account of who answers with it; nil: nobody does who could be reached.
+        var responder: UserID?
         /// Other values of the record.
         var values: RecordInput = [:]
         /// What somebody said with it.
@@ -118,6 +120,7 @@ extension IncidentTurn {
     func write(_ change: Change, to incident: inout IncidentCase) throws(StoreError) -> (MessageID, MessageNumber)? {
         let before = incident.standing
         set(change.standing, change.values, of: &incident)
+        incident.memory.note(change.change, by: change.responder, in: change.standing.state)
         let message = try tell(change, of: &incident)
         if let message, change.overtakesPushes {
             incident.facts.answeredNumber = message.number

@@ -122,7 +122,8 @@ extension FanoutPage {
                 left -= devices.count
             }
             try IncidentPushes.noteAnswers(to: found.compactMap(\.job.subject?.message), context, reader)
-            return (try Self.seen(Self.judged(found, context, reader), reader), large, reached)
+            let judged = try Self.seen(Self.judged(found, context, reader), reader)
+            return (try Self.hushed(judged, context, reader), large, reached)
         }
         guard let (found, large, reached) = read else { return nil }
         var reading = Reading(large: large, roomless: Array(held[reached...]), heardWishes: heardWishes)
@@ -178,6 +179,23 @@ extension FanoutPage {
             )
         }
         return seen
+    }
+
+    /// Marks the devices for which a raised priority does not ring.
+    private static func hushed(
+        _ found: [Found],
+        _ context: OutboxContext,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [Found] {
+        var responders = IncidentResponders(context, reader)
+        var hushed = found
+        for index in hushed.indices {
+            guard let subject = hushed[index].job.subject else { continue }
+            hushed[index].devices = try hushed[index].devices.map { device throws(StoreError) in
+                try responders.marked(device, subject)
+            }
+        }
+        return hushed
     }
 
     private static func cuts(

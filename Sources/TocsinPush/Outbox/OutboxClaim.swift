@@ -100,7 +100,11 @@ struct OutboxClaim: Sendable {
                 return FanoutJob(fanout: fanout, message: loaded?.message ?? .gone, subject: loaded?.subject)
             }
             try IncidentPushes.noteAnswers(to: found.values.compactMap(\.subject?.message), context, reader)
-            claim.retries = try judged(taken.retries, found, context, reader)
+            var responders = IncidentResponders(context, reader)
+            claim.retries = try judged(taken.retries, found, context, reader).map { retry throws(StoreError) in
+                guard let subject = found[retry.delivery.messageID]?.subject else { return retry }
+                return Retry(delivery: retry.delivery, device: try responders.marked(retry.device, subject))
+            }
             return claim
         }
     }

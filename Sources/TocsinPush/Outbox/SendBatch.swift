@@ -17,6 +17,7 @@ struct SendBatch: Sendable {
         var lane: PushLane
         var message: MessageID
         var redrivenAt: Timestamp?
+        var isHushed: Bool
     }
 
     /// Starts what may start; the quota of a paced one has been seen to.
@@ -38,8 +39,9 @@ struct SendBatch: Sendable {
         context.openResults.add(results)
         sends = plan.orders.compactMap { key, indices in
             guard let provider = context.providers[key.lane],
-                case .payload(let payload)? = messages[key.message]
+                case .payload(let whole)? = messages[key.message]
             else { return nil }
+            let payload = key.isHushed ? whole.hushed : whole
             let order = Self.order(of: payload, key, indices.map { entries[$0] }, context)
             let metrics = context.metrics[key.lane.service]
             let settle = { @Sendable (index: Int, result: PushResult) in
@@ -131,7 +133,12 @@ struct SendBatch: Sendable {
                 switch context.inFlight.take(lane, entries[index].device.userID) {
                 case .taken:
                     let delivery = entries[index].delivery
-                    let key = OrderKey(lane: lane, message: delivery.messageID, redrivenAt: delivery.redrivenAt)
+                    let key = OrderKey(
+                        lane: lane,
+                        message: delivery.messageID,
+                        redrivenAt: delivery.redrivenAt,
+                        isHushed: entries[index].device.isHushed
+                    )
                     orders[key, default: []].append(index)
                 case .none: fates[index] = .held(until: now.adding(seconds: 1))
                 case .stalls: fates[index] = .held(until: now.adding(seconds: 5))
@@ -199,7 +206,7 @@ struct SendBatch: Sendable {
     }
 
     /// Why a device is left alone though it could be reached.
-    private static func wish(against device: Device, _ context: OutboxContext, _ now: Timestamp) -> DeliveryReason? {
+    static func wish(against device: Device, _ context: OutboxContext, _ now: Timestamp) -> DeliveryReason? {
         if device.isMuted { return .notificationsOff }
         if device.isTopicMuted { return .topicMuted }
         if let limit = context.settings.staleSeconds, device.lastSeenAt.adding(seconds: limit) < now {

@@ -137,6 +137,17 @@ package struct PushPayload: Sendable, Hashable {
         return isHeaderText ? messageID.text : DerivedUUID.text(of: topicID.text, messageID.text)
     }
 
+    /// The same, shown without ringing, whatever was asked of its sound.
+    var hushed: PushPayload {
+        var hushed = self
+        hushed.priority = min(priority, Self.hushedPriority)
+        (hushed.options.sound, hushed.options.volume, hushed.options.interruptionLevel) = (nil, nil, nil)
+        return hushed
+    }
+
+    /// Shown without a sound by each provider.
+    private static let hushedPriority = 2
+
     private static func json(_ value: FieldValue) -> String? {
         switch value {
         case .json(let text), .text(let text): text

@@ -63,6 +63,13 @@ private enum SQL {
         SELECT \(Device.columns), m.push, m.delivery, m.min_priority FROM devices AS d CROSS JOIN memberships AS m
         WHERE m.topic_id = $1 AND m.user_id = d.user_id AND m.created_at <= $5 AND \(devices)
         """
+    static func devicesHearing(_ users: BoundList) -> String {
+        """
+        SELECT \(Device.columns), m.push, m.delivery, m.min_priority FROM memberships AS m CROSS JOIN devices AS d
+        WHERE m.topic_id = $1 AND m.user_id IN (\(users.placeholders)) AND d.user_id = m.user_id AND d.active = 1
+        ORDER BY d.id LIMIT 500
+        """
+    }
     static let withoutDevice = """
         SELECT m.user_id FROM memberships AS m
         WHERE m.topic_id = $1 AND m.created_at <= $2
@@ -136,15 +143,28 @@ extension SQLReading {
             SQLValue(fanout.createdAt), .text(fanout.messageID.text), .int(Int64(limit)),
         ]
         let statement = isLarge ? SQL.devicesInOrder : SQL.devicesOfMembers
-        let active = try connection.all(statement, bindings) { row in
-            var device = Device(row, at: 0)
-            device?.isTopicMuted = row.int(Device.columnCount) == 0
-            device?.topicWish = MembershipWish(row, at: Device.columnCount + 1)
-            return device
-        }
+        let active = try connection.all(statement, bindings, Self.memberDevice)
         let ended = try endedDevices(bindings)
         let devices = ended.isEmpty ? active : Self.merged(active, ended, limit: limit)
         return try counted(devices)
+    }
+
+    func devices(of users: [UserID], hearing topic: TopicID) throws(StoreError) -> [Device] {
+        guard !users.isEmpty else { return [] }
+        let list = BoundList(users.prefix(BoundList.maximumCount).map(\.text), firstParameter: 2)
+        return try connection.all(
+            SQL.devicesHearing(list),
+            [.text(topic.text)] + list.bindings,
+            Self.memberDevice
+        )
+    }
+
+    /// A device with what its owner wants of a topic.
+    private static func memberDevice(_ row: any SQLRow) -> Device? {
+        var device = Device(row, at: 0)
+        device?.isTopicMuted = row.int(Device.columnCount) == 0
+        device?.topicWish = MembershipWish(row, at: Device.columnCount + 1)
+        return device
     }
 
     /// A large topic's pages walk over all devices, so all devices are cut.

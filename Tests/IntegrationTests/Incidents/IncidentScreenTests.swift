@@ -212,4 +212,41 @@ struct IncidentScreenTests {
             #expect(try await stage.shown(Phone.firstIOS).allSatisfy { !$0.contains("Disk full") })
         }
     }
+
+    @Test("a priority that is raised after an acknowledgement rings for who acknowledged, or for all who are left")
+    func raisedAfterAnswer() async throws {
+        try await Installation.run { installation in
+            let stage = try await Stage(installation, [Phone.firstIOS])
+            let share = "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"bob\", roles: [READER]}) { id } }"
+            _ = try await installation.curl(share, ["t": .string(stage.scene.topicID)], token: stage.scene.ada)
+            let bob = try installation.makeClient(token: stage.scene.bob)
+            try await PushScene.register(Phone.secondIOS, bob, name: "bob's")
+            let join = "mutation($t: ID!) { subscribeToTopic(topicId: $t) { push } }"
+            _ = try await bob.query(join, variables: ["t": .string(stage.scene.topicID)])
+            for (number, isAway) in [false, true].enumerated() {
+                let key = "db-\(number)"
+                try await stage.say("trigger", "Slow", key: key, severity: "warning")
+                try await stage.untilShown(Phone.secondIOS, "Slow")
+                try await stage.act("ack", "alerts#\(number + 1)")
+                try await eventually("all have heard of it") {
+                    try await stage.deliveries("ACKNOWLEDGED").count { $0 == "ACCEPTED -" } == 2 * (number + 1)
+                }
+                if isAway {
+                    let client = try installation.makeClient(token: stage.scene.ada)
+                    let mute = "mutation($t: ID!) { subscribeToTopic(topicId: $t, push: false) { push } }"
+                    _ = try await client.query(mute, variables: ["t": .string(stage.scene.topicID)])
+                }
+                try await stage.say("trigger", "Full", key: key, severity: "critical")
+                try await eventually("all have it") {
+                    try await stage.deliveries("RAISED").count { $0 == "ACCEPTED -" } == (isAway ? 3 : 2)
+                }
+                let (ada, bobs) = (
+                    try await stage.pushes(to: Phone.firstIOS).last, try await stage.pushes(to: Phone.secondIOS).last
+                )
+                if !isAway { #expect(Self.aps(ada)?["sound"] != nil, "\(ada ?? .null)") }
+                #expect((Self.aps(bobs)?["sound"] != nil) == isAway, "\(bobs ?? .null)")
+                #expect((Self.aps(bobs)?["interruption-level"] != "passive") == isAway, "\(bobs ?? .null)")
+            }
+        }
+    }
 }

@@ -189,4 +189,73 @@ struct IncidentPushTests {
             #expect(harness.transport.sent.count == 2 && collapsed.count == 1)
         }
     }
+
+    /// Notes who has acknowledged the incident.
+    private func acknowledge(by users: String..., harness: OutboxHarness) async throws {
+        let memory = users.map { "responder=" + $0 }.joined(separator: "\n")
+        try await harness.store.write { writer throws(StoreError) in
+            var facts = IncidentFacts(source: "s")
+            facts.memory = memory
+            try writer.save(facts, of: "i", resolvedAt: nil)
+        }
+    }
+
+    /// How each push sounded, in the order of tokens: `aa default`, `bb -`.
+    private func sounds(_ harness: OutboxHarness) -> [String] {
+        harness.transport.sent.map { sent in
+            let isQuiet = !sent.text.contains("\"sound\":") && sent.text.contains("\"passive\"")
+            return sent.token + (isQuiet ? " quiet" : sent.text.contains("\"sound\":") ? " rings" : " ?")
+        }.sorted()
+    }
+
+    @Test("a raised priority rings for who has acknowledged, and is shown quietly to the others, also when tried again")
+    func raised() async throws {
+        try await with { harness in
+            try await harness.add([Device.sample("d2", token: "bb", user: "bob")])
+            try await harness.add([Device.sample("d3", token: "cc", user: "cat")])
+            try await acknowledge(by: "ann", "cat", harness: harness)
+            harness.transport.answer { sent, earlier in
+                sent.token == "bb" && earlier == 0 ? .unknown(reason: "cut") : .ok
+            }
+            let data = FieldValue.text("{\"incidentPriority\":\"5\"}")
+            try await harness.publish(
+                "m1",
+                number: 1,
+                [
+                    "incidentId": .text("i"), "incidentChange": .text("RAISED"), "priority": .int(5), "data": data,
+                    "push": .json("{\"sound\":\"siren.caf\",\"interruptionLevel\":\"time-sensitive\"}"),
+                ]
+            )
+            try await harness.running { _ in try await harness.deliveries("m1") { $0.are(3, .accepted) } }
+            #expect(sounds(harness) == ["aa rings", "bb quiet", "bb quiet", "cc rings"])
+        }
+    }
+
+    @Test(
+        "a raised priority rings for all where nobody has acknowledged who can be reached",
+        arguments: ["nobody", "away", "asleep"]
+    )
+    func raisedForAll(_ responder: String) async throws {
+        try await with { harness in
+            try await harness.add([Device.sample("d2", token: "bb", user: "bob")])
+            switch responder {
+            case "nobody": break
+            case "away": try await acknowledge(by: "dan", harness: harness)
+            default:
+                try await acknowledge(by: "ann", harness: harness)
+                var settings = UserSettings(userID: UserID("ann"))
+                settings.doNotDisturbUntil = harness.time.now().adding(seconds: 8 * 3600)
+                let quiet = settings
+                try await harness.store.write { writer throws(StoreError) in try writer.save(quiet) }
+            }
+            try await publish(.raised, "m1", number: 1, harness)
+            try await harness.running { _ in
+                try await harness.deliveries("m1", movingTime: false) { rows in
+                    rows.count == 2 && rows.contains { $0.status == .accepted }
+                        && rows.allSatisfy { $0.status == .accepted || $0.reason == .quietHours }
+                }
+            }
+            #expect(sounds(harness) == (responder == "asleep" ? ["bb rings"] : ["aa rings", "bb rings"]))
+        }
+    }
 }
