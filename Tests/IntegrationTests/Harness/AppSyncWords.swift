@@ -3,6 +3,8 @@ import JSON
 
 /// What clients of AppSync's real-time protocol say.
 enum AppSyncWords {
+    static let subprotocol = "graphql-ws"
+
     /// The path with its credentials.
     static func path(_ token: String) -> String {
         let header = Data(#"{"host":"h","Authorization":"\#(token)"}"#.utf8).base64EncodedString()

@@ -43,16 +43,17 @@ struct RightsMatrixTests {
         /// Whether nothing else can be tried once it was done.
         var isLast = false
 
-        /// Who has it by the table; roles add up.
-        var holders: Set<Standing> {
-            Set(
-                Standing.allCases.filter { standing in
-                    rows.allSatisfy { row in
-                        standing.columns.contains { cells.contains(RightsMatrixTests.table[row]?[$0] ?? "") }
-                    }
-                }
-            )
-        }
+        /// Who has it by the table.
+        var holders: Set<Standing> { RightsMatrixTests.holders(of: rows, cells) }
+    }
+
+    /// Who has what these rows of the table give, in each of them by such a cell; roles add up.
+    static func holders(of rows: [String], _ cells: Set<String>) -> Set<Standing> {
+        Set(
+            Standing.allCases.filter { standing in
+                rows.allSatisfy { row in standing.columns.contains { cells.contains(table[row]?[$0] ?? "") } }
+            }
+        )
     }
 
     /// The table of the page: its cells by the first one of their row, and by the column.
@@ -78,10 +79,10 @@ struct RightsMatrixTests {
         var body: String?
     }
 
-    private static let seeing = "see the rest of the topic, its messages and live feed"
-    private static let answering = "see and answer the topic's [incidents](incidents.md)"
+    static let seeing = "see the rest of the topic, its messages and live feed"
+    static let answering = "see and answer the topic's [incidents](incidents.md)"
     private static let managing = "rename the topic, see members and grants, share it"
-    private static let learning = "learn what became of pushes"
+    static let learning = "learn what became of pushes"
 
     static let rights: [Right] = [
         Right(
@@ -241,6 +242,9 @@ struct RightsMatrixTests {
         for right in Self.rights {
             #expect(right.holders.contains(.owner) && !right.holders.contains(.stranger), "\(right.name)")
         }
+        for right in LiveRight.all {
+            #expect(right.holders.contains(.owner) && !right.holders.contains(.stranger), "\(right.name)")
+        }
     }
 
     @Test("every operation on topics and messages is a right that is tried, or left out for a reason")
@@ -257,14 +261,21 @@ struct RightsMatrixTests {
     /// How a caller comes to be what they are.
     enum SubjectKind: CaseIterable { case user, group, claimedGroup, everybody }
 
-    private struct Caller {
+    struct Caller {
         let standing: Standing
         let kind: SubjectKind
         let token: String
+        let client: TocsinClient
         let name: String
         let topic: String
         let message: String
         let incident: String
+
+        /// A document, command or body with the ids of what it is tried on.
+        func filled(_ text: String) -> String {
+            text.replacing("TOPIC", with: topic).replacing("MESSAGE", with: message)
+                .replacing("ALARM", with: incident).replacing("SELF", with: name)
+        }
     }
 
     /// One caller for each standing and kind of subject, each with a topic of its own.
@@ -288,11 +299,13 @@ struct RightsMatrixTests {
                     }
                 if let roles = standing.roles { try await scene.share(topic, with: subject, as: roles) }
                 let isOwner = standing == .owner
+                let bearer = isOwner ? scene.ada : token
                 callers.append(
                     Caller(
                         standing: standing,
                         kind: kind,
-                        token: isOwner ? scene.ada : token,
+                        token: bearer,
+                        client: try scene.installation.makeClient(token: bearer),
                         name: isOwner ? "ada" : name,
                         topic: topic,
                         message: message,
@@ -312,26 +325,48 @@ struct RightsMatrixTests {
         return value.map { !$0.isNull } ?? false
     }
 
-    @Test("over HTTP and sockets each caller may exactly what the table says, however they got their roles")
+    @Test("over every transport each caller may do and hear exactly what the table says, however they got their roles")
     func matrix() async throws {
         try await SharedScene.run { scene in
-            for caller in try await callers(scene, SubjectKind.allCases) {
-                let client = try scene.installation.makeClient(token: caller.token)
-                let socket = try await RawSocket(scene.installation, token: caller.token)
-                try await socket.untilReady()
-                for (number, right) in Self.rights.enumerated() {
-                    let document = Self.filled(right.document, caller)
-                    let expected = right.holders.contains(caller.standing)
-                    let cell = "\(caller.standing), by \(caller.kind): \(right.name)"
-                    let answer = try await Self.answer(client, document)
-                    #expect(Self.isAllowed(right, answer) == expected, "HTTP, \(cell): \(answer)")
-                    try socket.send(
-                        ["id": .string("\(number)"), "type": "subscribe", "payload": ["query": .string(document)]]
-                    )
-                    let told = try await Self.payload(socket)
-                    #expect(Self.isAllowed(right, told) == expected, "socket, \(cell): \(told)")
+            let callers = try await callers(scene, SubjectKind.allCases)
+            try await LiveRights(scene: scene, callers: callers).check()
+            let port = scene.installation.server?.port ?? 0
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for kind in SubjectKind.allCases {
+                    group.addTask {
+                        for caller in callers where caller.kind == kind { try await Self.tryRights(of: caller, port) }
+                    }
                 }
+                try await group.waitForAll()
             }
+        }
+    }
+
+    /// Tries each right over each transport that runs queries and mutations, and shows that the
+    /// last one runs none.
+    private static func tryRights(of caller: Caller, _ port: Int) async throws {
+        let socket = try await RawSocket(port: port, token: caller.token)
+        try await socket.untilReady()
+        let path = AppSyncWords.path(caller.token)
+        let appSync = try await RawSocket(port: port, path: path, subprotocols: AppSyncWords.subprotocol)
+        for (number, right) in rights.enumerated() {
+            let document = caller.filled(right.document)
+            let cell = "\(caller.standing), by \(caller.kind): \(right.name)"
+            try socket.send(
+                ["id": .string("\(number)"), "type": "subscribe", "payload": ["query": .string(document)]]
+            )
+            let answers = [
+                ("HTTP", try await answer(caller.client, document)), ("socket", try await payload(socket)),
+                ("event stream", try await streamed(document, caller, port)),
+            ]
+            for (transport, answer) in answers {
+                let isAllowed = isAllowed(right, answer)
+                #expect(isAllowed == right.holders.contains(caller.standing), "\(transport), \(cell): \(answer)")
+            }
+            try appSync.send(AppSyncWords.start("\(number)", document))
+            let refused = try await payload(appSync)
+            let fault = refused["errors"]?["errors"]?[0]?["errorType"]
+            #expect(fault == "UnsupportedOperation", "AppSync, \(cell): \(refused)")
         }
     }
 
@@ -342,6 +377,15 @@ struct RightsMatrixTests {
         } catch {
             return ["errors": [["extensions": ["code": .string(error.code.rawValue)]]]]
         }
+    }
+
+    /// The one response of an event stream.
+    private static func streamed(_ document: String, _ caller: Caller, _ port: Int) async throws -> JSONValue {
+        let stream = try RawStream(port: port, token: caller.token, document)
+        _ = try await stream.untilEnd()
+        let responses = try stream.responses()
+        guard responses.count == 1 else { throw HarnessFailure("The stream has not one response: \(stream.text)") }
+        return responses[0]
     }
 
     /// The response of the one operation that is under way on a socket.
@@ -372,7 +416,7 @@ struct RightsMatrixTests {
                         #expect(try await Self.allows(route, caller, scene) == expected, "route, \(cell)")
                     }
                     if let command = right.command, !right.isLast || caller.kind == .group {
-                        let arguments = command.map { Self.filled($0, caller) }
+                        let arguments = command.map(caller.filled)
                         let done = try await scene.installation.tocsin(arguments, token: caller.token)
                         #expect((done.status == 0) == expected, "command, \(cell): \(done.errors)")
                     }
@@ -382,15 +426,10 @@ struct RightsMatrixTests {
     }
 
     private static func allows(_ route: OlderRoute, _ caller: Caller, _ scene: SharedScene) async throws -> Bool {
-        let body = route.body.map { filled($0, caller) }
+        let body = route.body.map(caller.filled)
         let posted = body.map { ["--header", "Content-Type: application/json", "--data-binary", $0] } ?? []
         let answer = try await scene.installation.http(route.path, token: caller.token, posted)
         guard (200...299).contains(answer.status) else { return false }
         return body != nil || answer.body.contains(caller.message)
-    }
-
-    private static func filled(_ text: String, _ caller: Caller) -> String {
-        text.replacing("TOPIC", with: caller.topic).replacing("MESSAGE", with: caller.message)
-            .replacing("ALARM", with: caller.incident).replacing("SELF", with: caller.name)
     }
 }

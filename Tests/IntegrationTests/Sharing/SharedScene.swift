@@ -15,6 +15,8 @@ struct SharedScene {
             installation.environment["TOCSIN_JWT_AUDIENCE"] = "app"
             installation.environment["TOCSIN_GROUPS_MERGE"] = "true"
             installation.environment["TOCSIN_JWT_HS256_SECRET"] = secret
+            // Sockets that listen while a busy machine does something else are not taken for dead.
+            installation.environment["TOCSIN_SOCKET_PING_SECONDS"] = "600"
         }
         try await Installation.run(prepare: prepare) { installation in
             try await body(SharedScene(installation: installation, ada: try await installation.addUser("ada")))
