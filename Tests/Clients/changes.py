@@ -6,14 +6,14 @@ import random
 import threading
 import time
 
-from tocsin import ANSWERED, REFUSED, UNKNOWN, send
+from tocsin import ANSWERED, REFUSED, send
 
 GRANT = "mutation($t: ID!, $g: String) { made: grantTopic(input: { topicId: $t, group: $g, roles: [READER] }) { id } }"
 REVOKE = "mutation($id: ID!) { made: revokeGrant(id: $id) { id } }"
 CREATE = 'mutation($n: String!) { made: createToken(input: { name: $n, scopes: ["read"] }) { text token { id } } }'
 ROTATE = "mutation($id: ID!) { made: rotateToken(id: $id, overlapSeconds: 0) { text token { id } } }"
 END = "mutation($id: ID!) { made: revokeToken(id: $id) { id } }"
-GRANTS = "query($t: ID!, $n: String) { getTopic(id: $t) { page: grants(limit: 100, nextToken: $n) { nextToken items { id subject } } } }"
+GRANTS = "query($t: ID!, $n: String) { getTopic(id: $t) { page: grants(limit: 100, nextToken: $n) { nextToken items { id } } } }"
 TOKENS = "query($n: String) { page: tokens(limit: 100, nextToken: $n) { nextToken items { id name revokedAt rotatedTo } } }"
 AUDIT = """query($a: String, $n: String) { page: auditEvents(filter: { action: $a, outcome: DONE }, limit: 100, nextToken: $n) {
     nextToken items { id action subject detail } } }"""
@@ -49,7 +49,7 @@ class Changer(threading.Thread):
                 count += 1
                 self._live_grant(f"group-{self._number}-{count}", count % LEFT == 0)
                 self._live_token(f"token-{self._number}-{count}", count % LEFT == 0)
-                # What comes to a few hundred lives in many rounds.
+                # So that many rounds come to some hundred lives.
                 time.sleep(0.05)
         except Exception as error:
             self.failure = error

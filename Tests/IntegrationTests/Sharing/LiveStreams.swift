@@ -63,6 +63,14 @@ final class LiveStreams {
     /// The errors with which a subscription was refused, or has ended.
     func refusal(of id: String) -> JSONValue? { heard[id]?.refusal }
 
+    /// Waits until a subscription is refused, or has ended, and gives its errors.
+    func untilRefused(_ id: String) async throws -> JSONValue {
+        try await eventually("\(id) over \(transport) is refused") {
+            try look()
+            return heard[id]?.refusal
+        }
+    }
+
     /// What a subscription has heard so far.
     func events(of id: String) throws -> [JSONValue] {
         try look()
