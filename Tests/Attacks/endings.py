@@ -34,20 +34,24 @@ class People:
         server.administer("user", "admin", "ada")
         self.ada = Connection(server.place, token)
         self.topic = await make_topic(self.ada, "alerts")
-        self.tokens = {}
+        self.tokens, self.night = {}, None
         return self
 
-    async def add(self, name, password=None):
-        """A user, once, with a token."""
+    async def add(self, name, password=None, reads=False):
+        """A user, once, with a token; one who `reads` is given the topic for good."""
         if name not in self.tokens:
             create = "mutation($n: String!, $p: String) { createUser(name: $n, password: $p) { id } }"
             (await self.ada.graphql(create, n=name, p=password)).data
             self.tokens[name] = self._server.token(name)
+            if reads:
+                await self.share(user=name)
         return self.tokens[name]
 
+    def reading(self, **more):
+        return {"topicId": self.topic, "roles": ["READER"], **more}
+
     async def share(self, **subject):
-        shared = {"topicId": self.topic, "roles": ["READER"], **subject}
-        return (await self.ada.graphql(SHARE, i=shared)).data["grantTopic"]["id"]
+        return (await self.ada.graphql(SHARE, i=self.reading(**subject))).data["grantTopic"]["id"]
 
     async def group(self, name, member):
         """A group of one, with which the topic is shared."""
@@ -66,12 +70,28 @@ class People:
         return lambda: connection.graphql(query, **variables)
 
 
-# Each gives somebody access once more, and answers the token that reads, and what ends it.
+# Each gives somebody access once more, and answers the token that reads, and what ends it. A topic is shared as seldom as
+# can be: Ada may name 30 users a minute.
 
 
 async def grant_is_revoked(people):
     token = await people.add("bob")
     return token, people.asking(REVOKE, id=await people.share(user="bob"))
+
+
+async def grant_runs_out(people):
+    token = await people.add("ivan")
+    await people.share(user="ivan")
+
+    async def run_out():
+        # Long enough for the answer of a busy server.
+        at = time.time() + 2
+        text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + f".{int(at % 1 * 1000):03}Z"
+        answer = await people.asking(SHARE, i=people.reading(user="ivan", expiresAt=text))()
+        await asyncio.sleep(at - time.time())
+        return answer
+
+    return token, run_out
 
 
 async def person_leaves(people):
@@ -82,8 +102,7 @@ async def person_leaves(people):
 
 async def member_is_removed(people):
     token = await people.add("dora")
-    if not hasattr(people, "night"):
-        people.night = await people.group("night", "dora")
+    people.night = people.night or await people.group("night", "dora")
     (await people.ada.graphql(ADD, g=people.night, u="dora")).data
     return token, people.asking(REMOVE, g=people.night, u="dora")
 
@@ -94,15 +113,13 @@ async def group_is_deleted(people):
 
 
 async def token_is_revoked(people):
-    first = await people.add("frank")
-    await people.share(user="frank")
+    first = await people.add("frank", reads=True)
     made = (await people.as_bearer(first, CREATE_TOKEN)()).data["createToken"]
     return made["text"], people.as_bearer(first, REVOKE_TOKEN, id=made["token"]["id"])
 
 
 async def user_is_disabled(people):
-    token = await people.add("grace")
-    await people.share(user="grace")
+    token = await people.add("grace", reads=True)
     find = '{ user(name: "grace") { id } }'
     id = (await people.ada.graphql(find)).data["user"]["id"]
     (await people.ada.graphql(DISABLE, **{"id": id, "is": False})).data
@@ -111,8 +128,7 @@ async def user_is_disabled(people):
 
 async def session_is_ended(people):
     password = "correct horse battery"
-    await people.add("heidi", password)
-    await people.share(user="heidi")
+    await people.add("heidi", password, reads=True)
     stranger = Connection(people.place)
     token = (await stranger.graphql(SIGN_IN, u="heidi", p=password)).data["signIn"]["token"]
     stranger.close()
@@ -120,7 +136,8 @@ async def session_is_ended(people):
 
 
 ENDINGS = [
-    grant_is_revoked, person_leaves, member_is_removed, group_is_deleted, token_is_revoked, user_is_disabled, session_is_ended,
+    grant_is_revoked, grant_runs_out, person_leaves, member_is_removed, group_is_deleted, token_is_revoked, user_is_disabled,
+    session_is_ended,
 ]
 
 
