@@ -60,7 +60,7 @@ extension TokenAuthenticator {
             guard !account.isDisabled else { throw .revoked }
             sessionUsed(session)
             noted(identity)
-            return identity.with(groups: groups.map(\.name), isAdmin: account.isAdmin, asOf: account.rightsChangedAt)
+            return identity.with(account, in: groups)
         }
         guard account == nil else { throw .notAuthorized }
         sessionUsed(session)
@@ -69,5 +69,17 @@ extension TokenAuthenticator {
         facts.tokenID = nil
         noted(facts)
         return identity.with(groups: [], isAdmin: session.isAdmin, asOf: nil)
+    }
+}
+
+extension Identity {
+    /// The caller with what the rows of their account and groups say.
+    func with(_ account: Account, in groups: [Group]) -> Identity {
+        with(
+            groups: groups.map(\.name),
+            isAdmin: account.isAdmin,
+            isGroupMaker: account.isGroupMaker,
+            asOf: account.rightsChangedAt
+        )
     }
 }

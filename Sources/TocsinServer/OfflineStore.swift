@@ -83,7 +83,8 @@ package struct OfflineStore: Sendable {
                     messages: schema.messages,
                     claimedGroups: environment.claimedGroups
                 )
-            )
+            ),
+            models: schema.models
         )
         accounts = AccountService(environment: environment)
         keys = KeyService(environment: environment)

@@ -56,6 +56,7 @@ struct GroupCommand: AsyncParsableCommand {
         private func line(_ group: Group) -> String {
             var line: JSONObject = ["id": .string(group.id.text), "name": .string(group.name)]
             line["description"] = group.description.map { .string($0) }
+            line["maker"] = group.createdBy.map { .string($0.text) }
             line["createdAt"] = .string(group.createdAt.iso8601)
             return JSONValue.object(line).serializedString()
         }

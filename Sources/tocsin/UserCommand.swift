@@ -4,13 +4,13 @@ import JSON
 import TocsinCore
 import TocsinServer
 
-/// The command `tocsin user add | list | disable | enable | admin | password`.
+/// The command `tocsin user add | list | disable | enable | admin | group-maker | password`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
         abstract: "Manage local users.",
         discussion: "People whose sign-in provider is elsewhere are managed there, and are not listed.",
-        subcommands: [Add.self, List.self, Disable.self, Enable.self, Admin.self, Password.self]
+        subcommands: [Add.self, List.self, Disable.self, Enable.self, Admin.self, GroupMaker.self, Password.self]
     )
 
     struct Add: AsyncParsableCommand {
@@ -75,14 +75,20 @@ struct UserCommand: AsyncParsableCommand {
 
         private func row(_ account: Account) -> String {
             let name = Terminal.harmless(account.name)
-            let kind = account.kind == .service ? "\tservice account" : account.isAdmin ? "\tadmin" : ""
-            return "\(name)\t\(account.isDisabled ? "disabled" : "active")\(kind)"
+            return "\(name)\t\(account.isDisabled ? "disabled" : "active")\(kind(of: account))"
+        }
+
+        private func kind(of account: Account) -> String {
+            if account.kind == .service { return "\tservice account" }
+            if account.isAdmin { return "\tadmin" }
+            return account.isGroupMaker ? "\tgroup maker" : ""
         }
 
         private func line(_ account: Account) -> String {
             var line: JSONObject = [
                 "id": .string(account.id.text), "name": .string(account.name), "kind": .string(account.kind.rawValue),
-                "admin": .bool(account.isAdmin), "disabled": .bool(account.isDisabled),
+                "admin": .bool(account.isAdmin), "groupMaker": .bool(account.isGroupMaker),
+                "disabled": .bool(account.isDisabled),
                 "createdAt": .string(account.createdAt.iso8601),
             ]
             line["lastSeenAt"] = account.lastSeenAt.map { .string($0.iso8601) }
@@ -140,6 +146,30 @@ struct UserCommand: AsyncParsableCommand {
             try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let account = try await tool.people.set(UserReference(name), isAdmin: !off, by: .shell)
                 print("User \(account.name) is \(account.isAdmin ? "an admin" : "no admin").")
+            }
+        }
+    }
+
+    struct GroupMaker: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "group-maker",
+            abstract: "Let a user make groups and manage those; --off ends that, and the groups stay.",
+            discussion: """
+                Names of groups that a rule of the model file or a setting names are kept for admins.
+
+                  tocsin user group-maker alice
+                  tocsin user group-maker alice --off
+                """
+        )
+
+        @Argument(help: "The user's name or id.") var name: String
+        @Flag(help: "The user makes and manages no groups any more.") var off = false
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
+                let account = try await tool.people.set(UserReference(name), isGroupMaker: !off, by: .shell)
+                print("User \(account.name) \(account.isGroupMaker ? "may make groups" : "makes no groups").")
             }
         }
     }

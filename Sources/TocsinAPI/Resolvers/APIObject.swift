@@ -211,7 +211,7 @@ package final class Services: Sendable {
         userSettings = UserSettingsService(environment: environment)
         audit = AuditService(environment: environment, topics: schema.topics)
         people = PeopleService(environment: environment, refusals: signIn?.refusals)
-        groups = GroupService(environment: environment, sharing: sharing)
+        groups = GroupService(environment: environment, sharing: sharing, models: schema.models)
         digests = DigestService(environment: environment, rights: rights)
         let content = ScheduledContent(schema)
         scheduledMessages = ScheduledMessageService(

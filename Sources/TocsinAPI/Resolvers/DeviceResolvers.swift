@@ -167,6 +167,7 @@ enum DeviceResolvers {
             return .list(caller.groups.map { .leaf(.string($0)) })
         }
         map.me("admin") { $1.bool($0.isAdmin) }
+        map.me("groupMaker") { $1.bool($0.isGroupMaker) }
         map.me("scope") { $1.string($0.scope.summary) }
         map.value("Me.scopes") { object, _ in
             guard case .me(let caller) = object else { return .null }

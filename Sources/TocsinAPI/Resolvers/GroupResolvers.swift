@@ -72,6 +72,7 @@ enum GroupResolvers {
         map.group("name") { $1.string($0.name) }
         map.group("description") { $1.string($0.description) }
         map.group("source") { $1.string("LOCAL") }
+        map.group("maker") { $1.string($0.createdBy?.text) }
         map.group("createdAt") { $1.string($0.createdAt.iso8601) }
         map.batch("Group.members") { parents, invocation throws(GraphQLError) in
             var pages: [ResolvedValue<APIObject>] = []

@@ -73,6 +73,15 @@ enum PeopleResolvers {
             )
             return .object(.user(account))
         }
+        map.service("Mutation.setGroupMaker") { invocation throws(ServiceError) in
+            let context = invocation.context
+            let account = try await context.services.people.set(
+                UserReference(invocation.text("id")),
+                isGroupMaker: invocation.arguments["groupMaker"]?.boolValue ?? false,
+                by: context.authority
+            )
+            return .object(.user(account))
+        }
     }
 
     private static func registerPasswords(in map: inout ResolverMap<APIObject, RequestContext>) {
@@ -108,23 +117,24 @@ enum PeopleResolvers {
         map.user("name") { $1.string($0.name) }
         map.user("kind") { $1.string($0.kind.rawValue) }
         map.user("admin") { $1.bool($0.isAdmin) }
+        map.user("groupMaker") { $1.bool($0.isGroupMaker) }
         map.user("disabled") { $1.bool($0.isDisabled) }
         map.user("createdAt") { $1.string($0.createdAt.iso8601) }
         map.user("lastSeenAt") { $1.string($0.lastSeenAt?.iso8601) }
         map.user("managedBy") { $1.string($0.manager?.text) }
         map.batch("User.groups") { parents, invocation throws(GraphQLError) in
             let context = invocation.context
-            let users = parents.map { parent -> UserID? in
+            let users = parents.map { parent -> Account? in
                 guard case .user(let account) = parent else { return nil }
-                return account.id
+                return account
             }
             let names = try await invocation.serving { () throws(ServiceError) in
                 try await context.services.groups.names(
-                    ofGroupsOf: Set(users.compactMap(\.self)),
+                    ofGroupsOf: users.compactMap(\.self),
                     by: context.authority
                 )
             }
-            return users.map { user in .list((user.flatMap { names[$0] } ?? []).map { .leaf(.string($0)) }) }
+            return users.map { user in .list((user.flatMap { names[$0.id] } ?? []).map { .leaf(.string($0)) }) }
         }
         map.batch("User.sessions") { parents, invocation throws(GraphQLError) in
             let context = invocation.context

@@ -20,8 +20,8 @@ struct GroupsClaim {
         guard texts.count == values.count, texts.allSatisfy(OwnerClaims.isValid) else {
             throw OIDCRefusal(.groupsMalformed, "The claim \(path) is no list of groups' names.")
         }
-        var seen: Set<String> = []
-        let groups = texts.filter { seen.insert($0).inserted }
+        var seen: Set<[UInt8]> = []
+        let groups = texts.filter { seen.insert(Array($0.utf8)).inserted }
         guard groups.count <= OwnerClaims.maximumValues else {
             throw OIDCRefusal(
                 .groupsOverage,

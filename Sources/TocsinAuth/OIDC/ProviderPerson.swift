@@ -31,15 +31,20 @@ package struct ProviderPerson: Sendable, Hashable {
             throw OIDCRefusal(.claimRequired, "The ID token lacks what the settings require: \(required).")
         }
         let groups = try GroupsClaim(provider.groupsClaim).groups(in: claims)
-        guard provider.allowedGroups.isEmpty || groups.contains(where: provider.allowedGroups.contains) else {
+        guard provider.allowedGroups.isEmpty || Self.isAny(of: groups, among: provider.allowedGroups) else {
             throw OIDCRefusal(.groupsNotAllowed, "The person is in none of the groups that may sign in.")
         }
         self.groups = groups
-        isAdmin = groups.contains(where: provider.adminGroups.contains)
+        isAdmin = Self.isAny(of: groups, among: provider.adminGroups)
         email = claims["email"]?.stringValue.flatMap { OwnerClaims.isValid($0) ? $0 : nil }
         authenticatedAt = Self.authenticationTime(in: claims)
         providerSession = claims["sid"]?.stringValue.flatMap { OwnerClaims.isValid($0) ? $0 : nil }
         self.claims = OwnerClaims.named(in: claims)
+    }
+
+    /// Names of groups compare by bytes: two spellings of a letter are two groups.
+    private static func isAny(of groups: [String], among names: Set<String>) -> Bool {
+        groups.contains { group in names.contains { $0.hasBytes(of: group) } }
     }
 
     /// Local ids begin so; no subject of the user pool may.

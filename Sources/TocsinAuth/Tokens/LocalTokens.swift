@@ -106,7 +106,7 @@ package struct LocalTokens: TokenTexts {
             expiresAt: min(token.expiresAt, row.expiresAt),
             networks: row.networks
         )
-        .with(groups: groups.map(\.name), isAdmin: account.isAdmin, asOf: account.rightsChangedAt)
+        .with(account, in: groups)
     }
 }
 

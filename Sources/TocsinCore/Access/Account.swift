@@ -30,11 +30,13 @@ package struct Account: Sendable, Hashable {
     package var kind = Kind.local
     /// Whether the account may manage people and groups.
     package var isAdmin = false
+    /// Whether a person who is no admin may make groups, and manage those that they made.
+    package var isGroupMaker = false
     /// Who looks after a service account; nil: admins alone.
     package var manager: Manager?
     /// When a token of the account was used last, to the hour; nil: never.
     package var lastSeenAt: Timestamp?
-    /// When the account's groups or admin flag changed last; nil: never.
+    /// When the account's groups or flags changed last; nil: never.
     package var rightsChangedAt: Timestamp?
 
     /// An account from its stored values; nothing is checked here.
@@ -90,11 +92,11 @@ extension Account.Manager {
         }
     }
 
-    /// Whether the caller is the user, or a member of the group.
+    /// Whether the caller is the user, or a member of the group, by the bytes of their names.
     package func covers(_ caller: Identity) -> Bool {
         switch self {
-        case .user(let id): caller.isPerson && caller.userID == id
-        case .group(let name): caller.localGroups.contains(name)
+        case .user(let id): caller.isPerson && caller.userID.text.hasBytes(of: id.text)
+        case .group(let name): caller.localGroups.contains { $0.hasBytes(of: name) }
         }
     }
 }

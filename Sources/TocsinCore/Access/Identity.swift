@@ -29,6 +29,7 @@ package struct Identity: Sendable {
         var claimedGroups: [String]
         var localGroups: [String] = []
         var isAdmin = false
+        var isGroupMaker = false
         var rightsAsOf: Timestamp?
         var isOfProvider = false
     }
@@ -167,17 +168,25 @@ package struct Identity: Sendable {
     package var groups: [String] { verified.facts.localGroups + verified.facts.claimedGroups }
     /// Whether the caller's account may manage people and groups.
     package var isAdmin: Bool { verified.facts.isAdmin }
-    /// Since when the account has had these groups and this flag; nil: from its beginning.
+    /// Whether the caller's account may make groups, and manage those that it made.
+    package var isGroupMaker: Bool { verified.facts.isGroupMaker }
+    /// Since when the account has had these groups and flags; nil: from its beginning.
     package var rightsAsOf: Timestamp? { verified.facts.rightsAsOf }
 
     /// Whether what the account's rows said of the caller may have changed by this moment.
     package func hasRights(before moment: Timestamp) -> Bool { rightsAsOf.map { $0 < moment } ?? true }
 
     /// The caller with what the account's rows say.
-    package func with(groups: [String], isAdmin: Bool, asOf moment: Timestamp?) -> Identity {
-        guard !groups.isEmpty || isAdmin || moment != nil else { return self }
+    package func with(
+        groups: [String],
+        isAdmin: Bool,
+        isGroupMaker: Bool = false,
+        asOf moment: Timestamp?
+    ) -> Identity {
+        guard !groups.isEmpty || isAdmin || isGroupMaker || moment != nil else { return self }
         var facts = verified.facts
-        (facts.localGroups, facts.isAdmin, facts.rightsAsOf) = (groups, isAdmin, moment)
+        (facts.localGroups, facts.rightsAsOf) = (groups, moment)
+        (facts.isAdmin, facts.isGroupMaker) = (isAdmin, isGroupMaker)
         var identity = self
         identity.verified = Verified(facts)
         return identity

@@ -6,6 +6,10 @@ package protocol GroupReading {
     func group(named name: String) throws(StoreError) -> Group?
     /// Groups after a name, by name, at most `limit`.
     func groups(after name: String, limit: Int) throws(StoreError) -> [Group]
+    /// Groups that a user made after a name, by name, at most `limit`.
+    func groups(madeBy user: UserID, after name: String, limit: Int) throws(StoreError) -> [Group]
+    /// How many groups a user made.
+    func groupCount(madeBy user: UserID) throws(StoreError) -> Int
     /// How many groups there are.
     func groupCount() throws(StoreError) -> Int
     /// The groups of each of these users who is in any, by name.

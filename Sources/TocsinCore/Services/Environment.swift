@@ -31,6 +31,10 @@ package struct ServiceEnvironment: Sendable {
     package var pushesRequireSignIn = false
     /// How the groups that a sign-in provider's tokens name are taken.
     package var claimedGroups = ClaimedGroups()
+    /// Groups that the settings name: those of a sign-in provider's admins, and those that come in.
+    ///
+    /// All copies of this environment read them here, and a reload may replace them.
+    package let settingsGroups = Reloadable<[String]>([])
     /// Nil: no password is made or checked.
     package var passwords: (any PasswordHashing)?
     /// What slows tries of passwords, for all who check any.
@@ -135,6 +139,10 @@ package struct ServiceLimits: Sendable, Hashable {
     package var groupMembers = 10_000
     /// Local groups that one user may be a member of.
     package var groupsPerUser = 200
+    /// Local groups that one user who is no admin may have made.
+    package var groupsPerMaker = 100
+    /// Groups of one such user that somebody may be in, so that room is left for those of others.
+    package var groupsPerMakerAndUser = 100
     /// Rows of a page when the client names no limit.
     package var defaultPage = 100
     /// Rows of a page at most; a larger limit is cut to this.

@@ -19,11 +19,7 @@ package struct SharingService: Sendable {
         let shareable = try shareable(by: caller)
         try order.check(now: environment.time.now())
         if order.roles.contains(.owner) { try await environment.requireElevation(of: caller) }
-        if case .user = order.receiver, !lookUps.take(caller.userID.text, now: environment.time.now()) {
-            throw .limit(
-                "You may name \(lookUps.maximumCount) users a minute; wait a minute, or share with a group."
-            )
-        }
+        if case .user = order.receiver, let refusal = refusalOfNaming(by: caller.userID) { throw refusal }
         let (service, id) = (self, GrantID(environment.identifiers.makeID()))
         return try await environment.writing(within: .grants) { writer throws(StoreError) in
             if case .group(let name) = order.receiver { try writer.holdGroup(named: name) }
@@ -32,6 +28,12 @@ package struct SharingService: Sendable {
             else { return .failure(.unauthorized) }
             return try service.grant(order, id, of: topic, shareable, caller, writer)
         }
+    }
+
+    /// Counts that somebody names a user; answers why they may not now.
+    func refusalOfNaming(by caller: UserID) -> ServiceError? {
+        guard !lookUps.take(caller.text, now: environment.time.now()) else { return nil }
+        return .limit("You may name \(lookUps.maximumCount) users a minute; wait a minute, or share with a group.")
     }
 
     private func grant(

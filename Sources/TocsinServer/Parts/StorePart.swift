@@ -80,6 +80,7 @@ struct StorePart: Sendable {
         environment.pushesRequireSignIn = settings.push.requiresSignIn
         environment.zones = ZoneFolder(path: settings.server.zonesPath ?? "", time: time)
         environment.claimedGroups = settings.signIn.claimedGroups
+        environment.settingsGroups.replace(with: settings.signIn.namedGroups)
         environment.passwords = PasswordGate()
         environment.bindsDevices = settings.push.bindsDevices
         environment.tokenTexts = LocalTokens(process.serverKey)
@@ -147,6 +148,7 @@ struct StorePart: Sendable {
         return { [environment, storage, reloadable = self.webhooks] in
             environment.reloadableLimits.replace(with: settings.limits.ofServices)
             environment.reloadableWebPush.replace(with: registrar)
+            environment.settingsGroups.replace(with: settings.signIn.namedGroups)
             storage.setBound(bytes: settings.limits.storageBytesPerOwner)
             reloadable.replace(with: webhooks)
         }

@@ -201,6 +201,9 @@ package struct Settings: Sendable, Hashable {
 
         /// All sign-in providers, that of variables first.
         package var allOIDC: [OIDC] { (oidc.issuer == nil ? [] : [oidc]) + furtherOIDC }
+
+        /// The groups that the providers' settings name.
+        package var namedGroups: [String] { allOIDC.flatMap { $0.adminGroups + $0.allowedGroups } }
     }
 
     /// A provider with which people sign in (OpenID Connect).

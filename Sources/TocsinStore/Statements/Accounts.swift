@@ -18,11 +18,11 @@ private enum SQL {
     static let named = accounts + " WHERE name = $1"
     static let one = accounts + " WHERE id = $1"
     static let saveAccount = """
-        INSERT INTO users (id, name, password_hash, disabled, created_at, kind, admin, managed_by)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        INSERT INTO users (id, name, password_hash, disabled, created_at, kind, admin, managed_by, group_maker)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         ON CONFLICT (id) DO UPDATE SET name = excluded.name, password_hash = excluded.password_hash,
             disabled = excluded.disabled, created_at = excluded.created_at, kind = excluded.kind,
-            admin = excluded.admin, managed_by = excluded.managed_by
+            admin = excluded.admin, managed_by = excluded.managed_by, group_maker = excluded.group_maker
         """
 }
 
@@ -69,7 +69,7 @@ extension SQLWriter {
             [
                 .text(account.id.text), .text(account.name), SQLValue(account.passwordHash),
                 SQLValue(account.isDisabled), SQLValue(account.createdAt), .text(account.kind.rawValue),
-                SQLValue(account.isAdmin), SQLValue(account.manager?.text),
+                SQLValue(account.isAdmin), SQLValue(account.manager?.text), SQLValue(account.isGroupMaker),
             ]
         )
     }
@@ -89,7 +89,7 @@ extension Account {
     static func columns(_ table: String) -> String {
         [
             "id", "name", "password_hash", "disabled", "created_at", "kind", "admin", "managed_by", "last_seen_at",
-            "rights_changed_at",
+            "rights_changed_at", "group_maker",
         ]
         .map { table + "." + $0 }.joined(separator: ", ")
     }
@@ -109,5 +109,6 @@ extension Account {
         manager = row.optionalText(7).flatMap(Manager.init(text:))
         lastSeenAt = row.optionalMoment(8)
         rightsChangedAt = row.optionalMoment(9)
+        isGroupMaker = row.int(10) != 0
     }
 }

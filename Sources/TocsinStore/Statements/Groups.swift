@@ -6,7 +6,9 @@ private enum SQL {
     static let one = groups + " WHERE id = $1"
     static let named = groups + " WHERE name = $1"
     static let page = groups + " WHERE name > $1 ORDER BY name LIMIT $2"
+    static let pageOfMaker = groups + " WHERE created_by = $1 AND name > $2 ORDER BY name LIMIT $3"
     static let count = "SELECT count(*) FROM groups"
+    static let countOfMaker = count + " WHERE created_by = $1"
     static func ofUsers(_ users: BoundList) -> String {
         """
         SELECT g.id, g.name, g.description, g.created_by, g.created_at, m.user_id
@@ -67,6 +69,14 @@ extension SQLReading {
 
     func groups(after name: String, limit: Int) throws(StoreError) -> [Group] {
         try connection.all(SQL.page, [.text(name), .int(Int64(limit))], Group.init)
+    }
+
+    func groups(madeBy user: UserID, after name: String, limit: Int) throws(StoreError) -> [Group] {
+        try connection.all(SQL.pageOfMaker, [.text(user.text), .text(name), .int(Int64(limit))], Group.init)
+    }
+
+    func groupCount(madeBy user: UserID) throws(StoreError) -> Int {
+        try connection.first(SQL.countOfMaker, [.text(user.text)]) { Int($0.int(0)) } ?? 0
     }
 
     func groupCount() throws(StoreError) -> Int {

@@ -1,13 +1,20 @@
 /// Local groups and their members, for admins and for commands on the data directory.
 ///
-/// Who is no admin is answered as if nothing were there.
+/// Who may make groups manages those they made. Others are answered as if nothing were there.
 package struct GroupService: Sendable {
-    private let environment: ServiceEnvironment
-    private let sharing: SharingService
+    let environment: ServiceEnvironment
+    let sharing: SharingService
+    private let models: [ModelType]
 
-    /// A service over the store of `environment`; `sharing` follows what groups have been granted.
-    package init(environment: ServiceEnvironment, sharing: SharingService) {
-        (self.environment, self.sharing) = (environment, sharing)
+    /// A service over the store of `environment`; `sharing` follows what groups have been granted,
+    /// and rules of `models` keep names for admins.
+    package init(environment: ServiceEnvironment, sharing: SharingService, models: [ModelType]) {
+        (self.environment, self.sharing, self.models) = (environment, sharing, models)
+    }
+
+    /// The names that are admins' alone, by the settings in force.
+    var kept: KeptGroups {
+        KeptGroups(models: models, settings: environment.settingsGroups.value, environment.claimedGroups)
     }
 
     /// Makes a group without members.
@@ -16,13 +23,16 @@ package struct GroupService: Sendable {
         description: String?,
         by authority: Authority
     ) async throws(ServiceError) -> Group {
-        try authority.requireAdmin()
+        let reach = try authority.requireGroups()
         if let problem = Group.problem(inName: name) { throw .badInput(problem) }
         guard description?.utf8.count ?? 0 <= Group.maximumDescriptionBytes else {
             throw .badInput("description has at most \(Group.maximumDescriptionBytes) bytes.")
         }
-        let environment = environment
+        let (service, environment) = (self, environment)
         return try await environment.writing(within: .groups) { writer throws(StoreError) in
+            if let maker = reach.maker, let refusal = try service.refusal(ofMaking: name, by: maker, writer) {
+                return .failure(refusal)
+            }
             guard try writer.group(named: name) == nil else {
                 return .failure(.badInput("There is a group \(name) already."))
             }
@@ -47,11 +57,10 @@ package struct GroupService: Sendable {
     /// Where it has very many grants, these go page by page before it, each page in a write of its
     /// own; whoever is interrupted removes the group again.
     package func remove(_ group: GroupReference, by authority: Authority) async throws(ServiceError) -> Group {
-        try authority.requireAdmin()
-        let (environment, sharing) = (environment, sharing)
+        let (service, reach) = (self, try authority.requireGroups())
         while true {
             let removed = try await environment.store.writing { writer throws(StoreError) in
-                try Self.removePage(of: group, environment, sharing, by: authority, writer)
+                try service.removePage(of: group, reach, by: authority, writer)
             }
             if let removed { return removed }
         }
@@ -59,16 +68,16 @@ package struct GroupService: Sendable {
 
     /// Takes back a page of what the group was granted, and with the last one removes the group;
     /// nil where there is more.
-    private static func removePage(
-        of group: GroupReference,
-        _ environment: ServiceEnvironment,
-        _ sharing: SharingService,
+    private func removePage(
+        of reference: GroupReference,
+        _ reach: GroupReach,
         by authority: Authority,
         _ writer: any StoreWriter
     ) throws(StoreError) -> Result<Group?, ServiceError> {
-        guard let (group, grants) = try sharing.hold(group, grants: SharingService.grantsAtOnce, writer) else {
-            return .failure(group.unknown)
+        guard let (group, grants) = try sharing.hold(reference, grants: SharingService.grantsAtOnce, writer) else {
+            return .failure(reference.unknown)
         }
+        if let refusal = try refusal(ofChanging: group, meantBy: reference, reach, writer) { return .failure(refusal) }
         let all = try writer.unlocked.grants(of: .group(group.name), after: nil, limit: grants.count + 1)
         let (isLast, now) = (all.count <= grants.count, environment.changeTime())
         if isLast {
@@ -85,18 +94,23 @@ package struct GroupService: Sendable {
     /// Makes a local user a member, who has from now on what the group gives.
     package func add(
         _ user: UserReference,
-        to group: GroupReference,
+        to reference: GroupReference,
         by authority: Authority
     ) async throws(ServiceError) -> (group: Group, isNew: Bool) {
-        try authority.requireAdmin()
+        let reach = try authority.requireGroups()
         // A group may manage service accounts, whose tokens its members make.
         try await authority.requireElevation(environment)
-        let (environment, sharing) = (environment, sharing)
+        try countNaming(by: reach)
+        let (service, environment, sharing) = (self, environment, sharing)
         return try await environment.writing(within: .members) { writer throws(StoreError) in
-            guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
+            guard let (group, grants) = try sharing.hold(reference, writer) else { return .failure(reference.unknown) }
+            if let refusal = try service.refusal(ofChanging: group, meantBy: reference, reach, writer) {
+                return .failure(refusal)
+            }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let theirs = try writer.groups(of: [account.id])[account.id] ?? []
             if theirs.contains(where: { $0.id == group.id }) { return .success((group, false)) }
+            if let refusal = service.refusal(ofAdding: account, whoIsIn: theirs, reach) { return .failure(refusal) }
             let limits = environment.limits
             guard theirs.count < limits.groupsPerUser else {
                 return .failure(.limit("\(account.name) is in \(theirs.count) groups, as many as one may be in."))
@@ -119,13 +133,17 @@ package struct GroupService: Sendable {
     /// Of very many topics syncs are told behind that.
     package func remove(
         _ user: UserReference,
-        from group: GroupReference,
+        from reference: GroupReference,
         by authority: Authority
     ) async throws(ServiceError) -> (group: Group, wasMember: Bool) {
-        try authority.requireAdmin()
-        let (environment, sharing) = (environment, sharing)
+        let reach = try authority.requireGroups()
+        try countNaming(by: reach)
+        let (service, environment, sharing) = (self, environment, sharing)
         let left = try await environment.store.writing { writer throws(StoreError) -> Result<Leaving, ServiceError> in
-            guard let (group, grants) = try sharing.hold(group, writer) else { return .failure(group.unknown) }
+            guard let (group, grants) = try sharing.hold(reference, writer) else { return .failure(reference.unknown) }
+            if let refusal = try service.refusal(ofChanging: group, meantBy: reference, reach, writer) {
+                return .failure(refusal)
+            }
             guard let account = try writer.account(user) else { return .failure(Self.noLocalUser(user)) }
             let now = environment.changeTime()
             var leaving = Leaving(group: group, user: account.id, at: now)
@@ -153,25 +171,27 @@ package struct GroupService: Sendable {
         var last: TopicID?
     }
 
-    /// Groups after a name, by name.
+    /// Groups after a name, by name; for makers those they made.
     package func groups(
         after name: String = "",
         limit: Int,
         by authority: Authority
     ) async throws(ServiceError) -> (groups: [Group], hasMore: Bool) {
-        try authority.requireAdmin(writing: false)
+        let reach = try authority.requireGroups(writing: false)
         let found = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
-            try reader.groups(after: name, limit: limit + 1)
+            guard let maker = reach.maker else { return try reader.groups(after: name, limit: limit + 1) }
+            return try reader.groups(madeBy: maker, after: name, limit: limit + 1)
         }
         return (Array(found.prefix(limit)), found.count > limit)
     }
 
-    /// The group that is meant; nil where there is none, and for who is no admin.
+    /// The group that is meant; nil where there is none, and for who does not manage it.
     package func group(_ group: GroupReference, by authority: Authority) async throws(ServiceError) -> Group? {
-        guard authority.isAdmin(writing: false) else { return nil }
-        return try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
+        guard let reach = authority.groupReach(writing: false) else { return nil }
+        let found = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
             try reader.group(group)
         }
+        return found.flatMap { reach.covers($0) ? $0 : nil }
     }
 
     /// The members of a group after a user, by id; disabled ones too.
@@ -181,21 +201,33 @@ package struct GroupService: Sendable {
         limit: Int,
         by authority: Authority
     ) async throws(ServiceError) -> (accounts: [Account], hasMore: Bool) {
-        try authority.requireAdmin(writing: false)
-        let found = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
-            try reader.members(of: group, after: user, limit: limit + 1)
+        let reach = try authority.requireGroups(writing: false)
+        let found = try await environment.store.reading(for: authority.reads) {
+            reader throws(StoreError) -> [Account] in
+            // Of a group that was just removed there are none.
+            guard let group = try reader.group(group), reach.covers(group) else { return [] }
+            return try reader.members(of: group.id, after: user, limit: limit + 1)
         }
-        return (Array(found.prefix(limit)), found.count > limit)
+        return (found.prefix(limit).map { $0.asMember(for: reach) }, found.count > limit)
     }
 
-    /// The names of the groups of users, who must have been read for the same caller.
+    /// The names of the groups of users, who must have been read for the same caller; makers see of
+    /// others' groups those they made.
     package func names(
-        ofGroupsOf users: Set<UserID>,
+        ofGroupsOf users: [Account],
         by authority: Authority
     ) async throws(ServiceError) -> [UserID: [String]] {
-        try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
-            try reader.groups(of: users).mapValues { $0.map(\.name) }
+        let found = try await environment.store.reading(for: authority.reads) { reader throws(StoreError) in
+            try reader.groups(of: Set(users.map(\.id)))
         }
+        let ownAlone = authority.isAdmin(writing: false) ? [] : users.filter { !authority.mayRead($0) }.map(\.id)
+        guard !ownAlone.isEmpty else { return found.mapValues { $0.map(\.name) } }
+        let reach = authority.groupReach(writing: false)
+        var names = found.mapValues { $0.map(\.name) }
+        for user in ownAlone {
+            names[user] = found[user]?.filter { reach?.covers($0) ?? false }.map(\.name)
+        }
+        return names
     }
 
     private static func noLocalUser(_ user: UserReference) -> ServiceError {

@@ -156,6 +156,30 @@ package struct PeopleService: Sendable {
         }
     }
 
+    /// Lets a person make groups and manage those, or ends that; the groups stay.
+    package func set(
+        _ user: UserReference,
+        isGroupMaker: Bool,
+        by authority: Authority
+    ) async throws(ServiceError) -> Account {
+        try authority.requireAdmin()
+        try await authority.requireElevation(environment)
+        let environment = environment
+        return try await environment.store.writing { writer throws(StoreError) in
+            guard var account = try writer.account(user) else { return .failure(user.unknown) }
+            guard account.isGroupMaker != isGroupMaker else { return .success(account) }
+            if account.kind == .service {
+                return .failure(.badInput("A service account makes no groups. Let a person do it, or an admin."))
+            }
+            account.isGroupMaker = isGroupMaker
+            try writer.save(account)
+            let detail: AuditDetail = ["groupMaker": .bool(isGroupMaker)]
+            try writer.record(environment.audit("user.groupMaker", account, by: authority, detail))
+            try writer.changeRights(of: [account.id], at: environment.changeTime())
+            return .success(account)
+        }
+    }
+
     /// Why the last admin who can act must stay one; nil for others, and for commands.
     private static func refusalOfLast(
         _ account: Account,
@@ -239,11 +263,12 @@ extension StoreWriter {
 }
 
 extension Authority {
-    fileprivate func mayRead(_ account: Account) -> Bool {
+    /// Whether all of an account may be read: by itself, who manages it, and admins.
+    func mayRead(_ account: Account) -> Bool {
         if isAdmin(writing: false) { return true }
         guard case .caller(let caller) = self, AccessPolicy.mayManageOwnThings(caller, writing: false) else {
             return false
         }
-        return account.id == caller.userID || account.manager?.covers(caller) == true
+        return account.id.text.hasBytes(of: caller.userID.text) || account.manager?.covers(caller) == true
     }
 }
