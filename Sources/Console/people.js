@@ -1,14 +1,13 @@
-// Users and groups, for administrators: made, disabled, given a new password, put into groups.
-import { all, client, proven } from "./api.js";
+// Users and groups, for administrators: made, disabled, given rights and a new password, put into groups.
+import { all, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
+import { groupsPart } from "./groups.js";
 import { ago, explained, texts } from "./texts.js";
 
-const LIST = `query People($nextToken: String) { users(limit: 100, nextToken: $nextToken) { items { id name kind admin disabled lastSeenAt groups } nextToken } }`;
-
-const GROUPS = "query Groups($nextToken: String) { groups(limit: 100, nextToken: $nextToken) { items { id name members(limit: 200) { items { name } } } nextToken } }";
+const LIST = `query People($nextToken: String) { users(limit: 100, nextToken: $nextToken) { items { id name kind admin groupMaker disabled lastSeenAt groups } nextToken } }`;
 
 export async function open({ me }) {
-  const [body, groups] = [el("div"), el("div")];
+  const [body, groups] = [el("div"), groupsPart(draw)];
   const secret = el("div", { role: "status" });
   const run = (document, variables, then) => async () => {
     try {
@@ -20,10 +19,10 @@ export async function open({ me }) {
     }
   };
   async function draw() {
-    const [users, known] = await Promise.all([all(LIST, {}, (data) => data.users), all(GROUPS, {}, (data) => data.groups)]);
-    put(groups, known.length > 0 ? table(texts.people.groups, texts.people.groupColumns, known.filter(Boolean).map(groupRow)) : el("p", {}, texts.people.noGroup));
+    const [users, known] = await Promise.all([all(LIST, {}, (data) => data.users), groups.load()]);
+    groups.show(known, new Map(users.filter(Boolean).map((user) => [user.id, user.name])));
     put(body, table(texts.places.people, texts.people.columns, users.filter(Boolean).map((user) => [
-      el("span", { className: "free" }, user.name), texts.people.kind(user.kind.toLowerCase(), user.admin, user.disabled), user.groups.join(", "),
+      el("span", { className: "free" }, user.name), texts.people.kind(user.kind.toLowerCase(), user), user.groups.join(", "),
       user.lastSeenAt ? moment(user.lastSeenAt, ago(user.lastSeenAt)) : texts.words.never, user.id === me.userId ? texts.people.you : buttons(user),
     ])));
   }
@@ -41,21 +40,13 @@ export async function open({ me }) {
     user.kind === "SERVICE" ? null : el("button", {
       "aria-pressed": String(user.admin), "aria-label": texts.people.adminOf(user.name),
       onclick: run("mutation Admin($id: ID!, $on: Boolean!) { setAdmin(id: $id, admin: $on) { id } }", { id: user.id, on: !user.admin }),
-    }, texts.people.admin),
-  ];
-  const groupRow = ({ id, name, members }) => [
-    el("span", { className: "free" }, name),
-    members.items.filter(Boolean).map((member) => [el("button", {
-      className: "small", "aria-label": texts.people.takeOut(member.name, name),
-      onclick: run("mutation Out($id: ID!, $user: String!) { removeGroupMember(groupId: $id, user: $user) { id } }", { id, user: member.name }),
-    }, `${member.name} ✕`), " "]),
-    el("button", {
-      className: "danger", "aria-label": texts.people.deleteGroup(name),
-      onclick: () => sure(texts.people.sureDeleteGroup(name)) && run("mutation Gone($id: ID!) { deleteGroup(id: $id) { id } }", { id })(),
-    }, texts.words.delete),
+    }, texts.people.admin), " ",
+    user.kind === "SERVICE" ? null : el("button", {
+      "aria-pressed": String(user.groupMaker), "aria-label": texts.people.makesGroupsOf(user.name),
+      onclick: run("mutation Maker($id: ID!, $on: Boolean!) { setGroupMaker(id: $id, groupMaker: $on) { id } }", { id: user.id, on: !user.groupMaker }),
+    }, texts.people.makesGroups),
   ];
   const name = el("input", { required: true, autocomplete: "off" });
-  const [group, member] = [0, 1].map(() => el("input", { required: true, autocomplete: "off" }));
   const password = el("input", { type: "password", autocomplete: "new-password", minLength: 10 });
   await draw();
   return {
@@ -66,13 +57,6 @@ export async function open({ me }) {
       await proven("mutation Make($name: String!, $password: String) { createUser(name: $name, password: $password) { id } }", { name: name.value, password: password.value || null });
       await draw();
     }, { explain: explained }),
-    el("h2", {}, texts.people.groups), groups, form([
-      field(texts.people.group, group, texts.people.groupHint), field(texts.people.member, member),
-    ], texts.people.putIn, async () => {
-      const { group: known } = await client.query("query Known($name: String) { group(name: $name) { id } }", { name: group.value });
-      const found = known ?? (await proven("mutation Group($name: String!) { createGroup(name: $name) { id } }", { name: group.value })).createGroup;
-      await proven("mutation In($id: ID!, $user: String!) { addGroupMember(groupId: $id, user: $user) { id } }", { id: found.id, user: member.value });
-      await draw();
-    }, { explain: explained })],
+    el("h2", {}, texts.people.groups), ...groups.body],
   };
 }
