@@ -18,7 +18,7 @@ const views = {
   "/": "feed", "/feed": "feed", "/start": "start", "/topics/:id": "feed", "/topics/:id/settings": "topic",
   "/topics/:id/integrations": "integrations", "/incidents": "incidents", "/incidents/:id": "incident",
   "/messages/:id": "message", "/send": "send", "/devices": "devices", "/tokens": "tokens", "/account": "account",
-  "/people": "people", "/search": "search", "/deliveries": "deliveries", "/audit": "audit", "/node": "node", "/sign-in": "sign-in",
+  "/people": "people", "/groups": "groups", "/search": "search", "/deliveries": "deliveries", "/audit": "audit", "/node": "node", "/sign-in": "sign-in",
 };
 
 /** Troubles that pass by themselves. */
@@ -166,7 +166,7 @@ async function signedIn(wanted) {
 
 /** Who is signed in; while the server cannot be reached, who was. */
 async function begin() {
-  const ask = () => client.query("{ me { userId username admin notifications } }").then((data) => data.me);
+  const ask = () => client.query("{ me { userId username admin groupMaker notifications } }").then((data) => data.me);
   ({ answer: me } = await store.answered("me", ask, () => store.person() ?? undefined));
   store.begin(me);
   beginWatch();

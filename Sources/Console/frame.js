@@ -85,7 +85,8 @@ export async function fillRail(me, path, host) {
       shown.map((topic) => entry(`/topics/${topic.id}`, topic.name, unread[topic.id]))),
     el("ul", {}, ["start", "devices", "tokens", "account"].map((view) => entry(`/${view}`, texts.places[view])),
       entry("/deliveries", texts.app.problems), entry("/audit", texts.places.audit),
-      me.admin ? [entry("/people", texts.places.people), entry("/node", texts.places.node)] : null));
+      me.admin ? [entry("/people", texts.places.people), entry("/node", texts.places.node)] : null,
+      !me.admin && me.groupMaker ? entry("/groups", texts.places.groups) : null));
   if (focused) [...rail.querySelectorAll("a")].find(({ href }) => href === focused)?.focus({ preventScroll: true });
 }
 

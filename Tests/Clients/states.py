@@ -116,7 +116,7 @@ def walk(server, browser, checks):
     subprocess.run([*post, "-d", '{"action": "trigger", "key": "queue", "title": "Queue is stuck"}'], check=True, capture_output=True, timeout=60)
     incident = server.post(token, "{ page: incidentsByStateAndOpenedAt(state: OPEN) { items { id } } }")["page"]["items"][0]["id"]
 
-    hidden = [f"/topics/{topic}", f"/topics/{topic}/settings", f"/topics/{topic}/integrations", f"/messages/{message}", f"/incidents/{incident}", "/people", "/node"]
+    hidden = [f"/topics/{topic}", f"/topics/{topic}/settings", f"/topics/{topic}/integrations", f"/messages/{message}", f"/incidents/{incident}", "/people", "/groups", "/node"]
     open_to_ben = []
     for path in hidden:
         ben.page.goto(server.address + path)
@@ -132,7 +132,7 @@ def walk(server, browser, checks):
         "/feed": "All messages", f"/topics/{topic}": "alerts", f"/topics/{topic}/settings": "alerts: settings",
         f"/topics/{topic}/integrations": "alerts: integrations", f"/messages/{message}": "One", "/incidents": "Incidents",
         f"/incidents/{incident}": "Queue is stuck", "/send": "Send", "/search?q=one": "Search", "/devices": "Devices",
-        "/tokens": "Tokens", "/account": "Account", "/people": "People", "/deliveries": "Deliveries with problems",
+        "/tokens": "Tokens", "/account": "Account", "/people": "People", "/groups": "Groups", "/deliveries": "Deliveries with problems",
         "/audit": "Audit", "/node": "Node", "/start": "Start",
     }
     for path, heading in views.items():

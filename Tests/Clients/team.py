@@ -72,7 +72,7 @@ def people(root):
     expect(row).to_contain_text("admin", timeout=60_000)
     row.get_by_role("button", name="Administrator: cleo").click()
     expect(row).not_to_contain_text("admin", timeout=60_000)
-    page.get_by_label("Group").fill("ops")
+    page.get_by_role("textbox", name="Group").fill("ops")
     page.get_by_label("User who comes into it").fill("cleo")
     page.get_by_role("button", name="Put into the group").click()
     groups = page.get_by_role("table", name="Groups")
@@ -82,7 +82,33 @@ def people(root):
     expect(groups.get_by_role("row", name="ops")).not_to_contain_text("cleo", timeout=60_000)
     page.get_by_role("button", name="Delete the group ops").click()
     expect(page.get_by_text("No group yet.")).to_be_visible(timeout=60_000)
+    row = page.get_by_role("table", name="People").get_by_role("row", name="ben")
+    row.get_by_role("button", name="May make groups: ben").click()
+    expect(row).to_contain_text("makes groups", timeout=60_000)
     root.same("people and groups are managed, and no page complains", root.complaints, [])
+
+
+def maker(ben):
+    """Ben is no administrator, and makes, fills and deletes a group of his own."""
+    page = ben.page
+    page.get_by_role("link", name="Groups").click(timeout=60_000)
+    ben.at("Groups")
+    expect(page.get_by_text("No group yet.")).to_be_visible(timeout=60_000)
+    ben.same("who may make groups has these, and not all people", page.get_by_role("link", name="People").count(), 0)
+    page.get_by_role("textbox", name="Group").fill("cooks")
+    page.get_by_label("User who comes into it").fill("cleo")
+    page.get_by_role("button", name="Put into the group").click()
+    proof = page.get_by_role("dialog")
+    proof.get_by_label("Password").fill(PASSWORD)
+    proof.get_by_role("button", name="Go on").click()
+    row = page.get_by_role("table", name="Groups").get_by_role("row", name="cooks")
+    expect(row).to_contain_text("cleo", timeout=60_000)
+    ben.judged("groups of one's own")
+    page.get_by_role("button", name="Take cleo out of cooks").click()
+    expect(row).not_to_contain_text("cleo", timeout=60_000)
+    page.get_by_role("button", name="Delete the group cooks").click()
+    expect(page.get_by_text("No group yet.")).to_be_visible(timeout=60_000)
+    ben.same("groups of one's own are managed, and no page complains", ben.complaints, [])
 
 
 def enter(server, browser, checks, name):
@@ -225,6 +251,7 @@ def walk(server, browser, checks):
     root = set_up(server, browser, checks)
     people(root)
     ben = enter(server, browser, checks, "ben")
+    maker(ben)
     token = server.administer("token", "create", "--user", "root")
     topic = server.create_topic(token, "alerts")
     server.publish(token, topic, "One")

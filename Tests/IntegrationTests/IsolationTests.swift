@@ -136,6 +136,7 @@ struct Probe {
         write("createServiceAccount", #"name: "robot", managedBy: "USER""#, user),
         write("setUserDisabled", #"id: "USERID", disabled: true"#, user),
         write("setAdmin", #"id: "USERID", admin: true"#, user),
+        write("setGroupMaker", #"id: "USERID", groupMaker: true"#, user),
         write("resetPassword", #"id: "USERID""#, "{ password user { name } }"),
         write("createGroup", #"name: "GROUP""#, "{ id name }"),
         write("deleteGroup", #"id: "GROUPID""#, "{ id name }"),

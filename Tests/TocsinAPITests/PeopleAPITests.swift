@@ -96,6 +96,7 @@ struct PeopleTests {
         arguments: [
             ("createGroup(name: \"\") { id }", "printable characters"),
             ("createGroup(name: \"oidc:ops\") { id }", "may not begin with oidc:"),
+            ("createGroup(name: \"oidc:\\u0301ops\") { id }", "may not begin with oidc:"),
             ("createGroup(name: \"a\\u0007b\") { id }", "printable characters"),
             ("deleteGroup(id: \"none\") { id }", "There is no group none"),
             ("addGroupMember(groupId: \"none\", user: \"ann\") { id }", "There is no group none"),

@@ -57,6 +57,31 @@ struct GroupTests {
         }
     }
 
+    @Test("a maker's groups are listed and counted, and the right is kept", arguments: TestDatabase.available)
+    func makers(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            var (maker, others) = (Self.bob, Self.group("other"))
+            maker.isGroupMaker = true
+            others.createdBy = nil
+            let (saved, other) = (maker, others)
+            try await filled(store)
+            let found = try await store.write { writer throws(StoreError) in
+                try writer.save(saved)
+                try writer.save(other)
+                return try writer.account(saved.id)
+            }
+            #expect(found?.isGroupMaker == true)
+            try await store.read { reader throws(StoreError) in
+                let ann = Self.ann.id
+                #expect(try reader.groups(madeBy: ann, after: "", limit: 9).map(\.name) == ["dev", "ops"])
+                #expect(try reader.groups(madeBy: ann, after: "dev", limit: 9).map(\.name) == ["ops"])
+                #expect(try reader.groupCount(madeBy: ann) == 2)
+                #expect(try reader.groupCount(madeBy: Self.bob.id) == 0)
+                #expect(try reader.account(ann)?.isGroupMaker == false)
+            }
+        }
+    }
+
     @Test("a removed group is nobody's any more, and manages nothing", arguments: TestDatabase.available)
     func removal(database: TestDatabase) async throws {
         try await database.withStore { store in

@@ -40,6 +40,15 @@ struct QueryPlanTests {
         #expect(wasteful.isEmpty, "\(query): \(wasteful) in \(steps.joined(separator: "\n"))")
     }
 
+    @Test("the groups that somebody made are served by an index")
+    func groups() async throws {
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.groups(madeBy: UserID("u"), after: "a", limit: 10)
+            _ = try writer.groupCount(madeBy: UserID("u"))
+        }
+        expectIndexed(steps, "groups of a maker")
+    }
+
     @Test("what is asked of grants for live feeds, sync and upkeep is served by indexes")
     func grants() async throws {
         let subjects = [GrantSubject.user(UserID("u")), .group("ops"), .signedIn]

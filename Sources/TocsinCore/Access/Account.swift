@@ -83,12 +83,13 @@ extension Account.Manager {
 
     /// Reads what `text` wrote; nil for other texts.
     package init?(text: String) {
-        if text.hasPrefix("user:") {
-            self = .user(UserID(String(text.dropFirst(5))))
-        } else if text.hasPrefix("group:") {
-            self = .group(String(text.dropFirst(6)))
-        } else {
-            return nil
+        // By scalars, for a name may begin with a mark on the colon.
+        let parts = text.unicodeScalars.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        switch String(parts[0]) {
+        case "user": self = .user(UserID(String(parts[1])))
+        case "group": self = .group(String(parts[1]))
+        default: return nil
         }
     }
 

@@ -33,7 +33,8 @@ package struct Group: Sendable, Hashable {
         else {
             return "A group's name is 1 to \(maximumNameCharacters) printable characters, with no space at its ends."
         }
-        guard !name.hasPrefix(ClaimedGroups.prefix) else {
+        // By bytes: a mark on the colon makes another letter of it, and no other beginning.
+        guard !name.utf8.starts(with: ClaimedGroups.prefix.utf8) else {
             return "A group's name may not begin with \(ClaimedGroups.prefix) as groups of a sign-in provider do."
         }
         return nil

@@ -10,7 +10,7 @@ struct Console: Sendable {
     /// The addresses of views, which `app.js` tells apart.
     static let views = [
         "/", "/feed", "/start", "/topics/*", "/messages/*", "/send", "/devices", "/tokens", "/account", "/people",
-        "/incidents", "/incidents/*", "/search", "/deliveries", "/audit", "/node", "/sign-in",
+        "/groups", "/incidents", "/incidents/*", "/search", "/deliveries", "/audit", "/node", "/sign-in",
     ]
     private let isOn: Bool
     /// Where the files are read anew each time; nil: those that ship.

@@ -71,6 +71,40 @@ struct PeopleTests {
         }
     }
 
+    @Test("whom a command lets make groups makes and fills one over GraphQL, until that is taken back")
+    func makers() async throws {
+        try await Installation.run { installation in
+            installation.options += ["--schema", try Self.schema(in: installation.folder)]
+        } _: { installation in
+            let (ada, _) = (try await installation.addUser("ada"), try await installation.addUser("bob"))
+            func make(_ name: String) async throws -> JSONValue {
+                try await installation.curl("mutation { createGroup(name: \"\(name)\") { id maker } }", token: ada)
+            }
+            func code(_ answer: JSONValue) -> JSONValue? { answer["errors"]?[0]?["extensions"]?["code"] }
+            #expect(code(try await make("crew")) == "UNAUTHORIZED")
+            let given = try await installation.administer(["user", "group-maker", "ada"])
+            #expect(given == "User ada may make groups.\n", "\(given)")
+            #expect(try await installation.administer(["user", "list"]).contains("ada\tactive\tgroup maker\n"))
+            try await eventually("ada may make groups") {
+                try await installation.curl("{ me { groupMaker } }", token: ada)["data"]?["me"]?["groupMaker"] == true
+            }
+            let made = try await make("crew")
+            let group = try #require(made["data"]?["createGroup"]?["id"]?.stringValue, "\(made)")
+            let add = "mutation { addGroupMember(groupId: \"\(group)\", user: \"bob\") { members { items { name } } } }"
+            let added = try await installation.curl(add, token: ada)
+            #expect(added["data"]?["addGroupMember"]?["members"]?["items"] == [["name": "bob"]], "\(added)")
+            // The schema's rules let this one read all topics.
+            #expect(code(try await make("ops")) == "BAD_USER_INPUT")
+            #expect(try await installation.administer(["group", "list", "--json"]).contains(#""maker":""#))
+            let taken = try await installation.administer(["user", "group-maker", "ada", "--off"])
+            #expect(taken == "User ada makes no groups.\n", "\(taken)")
+            try await eventually("ada may not add to the group") {
+                code(try await installation.curl(add, token: ada)) == "UNAUTHORIZED"
+            }
+            #expect(try await installation.administer(["group", "show", "crew"]) == "bob\tactive\n")
+        }
+    }
+
     @Test("commands say what is wrong in words")
     func commands() async throws {
         try await Installation.run { installation in

@@ -115,6 +115,19 @@ struct ProviderPersonTests {
         #expect(try await refusal([:], set) == .groupsNotAllowed)
     }
 
+    @Test("is in no group whose name has other bytes, though its letters look alike")
+    func spellings() async throws {
+        let set: (inout OIDCProvider) -> Void = { settings in
+            settings.groupsClaim = ClaimPath("groups")
+            settings.allowedGroups = ["staff", "caf\u{E9}"]
+            settings.adminGroups = ["caf\u{E9}"]
+        }
+        let both = try await person(["groups": ["staff", "cafe\u{301}", "caf\u{E9}"]], set)
+        #expect(both.isAdmin && both.groups.count == 3)
+        #expect(try await !person(["groups": ["staff", "cafe\u{301}"]], set).isAdmin)
+        #expect(try await refusal(["groups": ["cafe\u{301}"]], set) == .groupsNotAllowed)
+    }
+
     private static let requirements: [(text: String, claims: [String: JSONValue], isGood: Bool)] = [
         ("hd=example.com", ["hd": "example.com"], true),
         ("hd=example.com", [:], false),

@@ -45,6 +45,16 @@ struct AccessGranteeTests {
         if !isMember { #expect(!decision.allows(Record(Self.model([]), [:]))) }
     }
 
+    @Test("a group whose name is spelt with other bytes is another one, though its letters look alike")
+    func spellings() {
+        let rules = [AccessRule(.groups(["caf\u{E9}"], claim: AccessRule.groupClaim))]
+        func decision(memberOf group: String) -> AccessDecision {
+            Self.decision(rules, for: Self.ann.with(groups: [group], isAdmin: false, asOf: nil))
+        }
+        #expect(decision(memberOf: "caf\u{E9}") == .allow(where: .always))
+        #expect(decision(memberOf: "cafe\u{301}") != .allow(where: .always))
+    }
+
     @Test("groups are those of the claim that the rule names")
     func groupClaim() {
         #expect(Self.decision([AccessRule(.groups(["blue"], claim: "teams"))]) == .allow(where: .always))

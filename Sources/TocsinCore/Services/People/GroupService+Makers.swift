@@ -2,8 +2,8 @@
 extension GroupService {
     /// Why a maker may not make a group of this name now; nil where they may.
     ///
-    /// A name that is taken, kept, or named by a grant is refused in the same words, so that nothing
-    /// is told of others' groups.
+    /// A name that is taken, kept, or named by a grant is refused in the same words, so that
+    /// nothing is told of others' groups.
     func refusal(
         ofMaking name: String,
         by maker: UserID,
@@ -27,7 +27,7 @@ extension GroupService {
             )
         }
         // Held, so that groups of one maker are made one after the other.
-        guard let account = try writer.account(maker), account.isGroupMaker else { return .unauthorized }
+        guard let account = try writer.account(maker), account.makesGroups else { return .unauthorized }
         let maximum = environment.limits.groupsPerMaker
         guard try writer.groupCount(madeBy: maker) < maximum else {
             return .limit(
@@ -48,7 +48,7 @@ extension GroupService {
     ) throws(StoreError) -> ServiceError? {
         guard reach.covers(group) else { return reference.unknown }
         guard let maker = reach.maker else { return nil }
-        guard try writer.unlocked.account(maker)?.isGroupMaker == true else { return .unauthorized }
+        guard try writer.unlocked.account(maker)?.makesGroups == true else { return .unauthorized }
         let kept = kept
         guard kept.contains(group.name) else { return nil }
         let reason = kept.reasonForAll ?? "a rule of the model file or a setting names it"
@@ -80,6 +80,9 @@ extension GroupService {
 }
 
 extension Account {
+    /// Whether the right is still there: who came in with it a moment ago may have lost it since.
+    fileprivate var makesGroups: Bool { isGroupMaker && !isDisabled }
+
     /// What the maker of a group sees of a member: who it is, and whether they can come in.
     func asMember(for reach: GroupReach) -> Account {
         guard let maker = reach.maker, !id.text.hasBytes(of: maker.text) else { return self }
