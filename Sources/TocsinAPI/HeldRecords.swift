@@ -63,7 +63,7 @@ final class HeldRecords: Sendable {
     private let budget: RecordBudget
     private let owner: String
     private let bytes = Mutex(0)
-    private let concerned = Mutex<[String: String]>([:])
+    private let concerned = Mutex<(topic: String?, message: String?)>((nil, nil))
     private let publishing = Atomic(Publishing.none)
     /// Pages of less are not counted: most requests read nothing larger.
     private static let smallPage = 64 * 1024
@@ -93,13 +93,21 @@ final class HeldRecords: Sendable {
     }
 
     /// What the request was about, by the keys of the log.
-    var subjects: [String: String] { concerned.withLock(\.self) }
+    var subjects: [String: String] {
+        let (topic, message) = concerned.withLock(\.self)
+        switch (topic, message) {
+        case (nil, nil): return [:]
+        case (let topic?, nil): return ["topic": topic]
+        case (nil, let message?): return ["message_id": message]
+        case (let topic?, let message?): return ["topic": topic, "message_id": message]
+        }
+    }
 
     /// Notes the first topic and the first message that the request is about.
     func note(topic: String?, message: String?) {
         concerned.withLock { concerned in
-            if let topic, concerned["topic"] == nil { concerned["topic"] = topic }
-            if let message, concerned["message_id"] == nil { concerned["message_id"] = message }
+            concerned.topic = concerned.topic ?? topic
+            concerned.message = concerned.message ?? message
         }
     }
 

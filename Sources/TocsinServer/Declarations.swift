@@ -227,8 +227,8 @@ package enum SettingsCheck {
         } catch {
             problems.append(error.description)
         }
-        // One that is not there was told when the settings were read.
-        if let path = settings.push.caPath, SystemFile.exists(path) {
+        // One that is no file was told when the settings were read.
+        if let path = settings.push.caPath, SystemFile.isPlain(path) {
             do throws(HTTP2SettingsError) {
                 try HTTP2Settings(authorityPath: path).check()
             } catch {

@@ -12,6 +12,7 @@ struct Preparation: Sendable {
     let models: [ModelType]
     let time: any TimeSource
     let logger: Logger
+    let progress: StartProgress
 
     private static let pauseSeconds = 1.0
 
@@ -57,9 +58,11 @@ struct Preparation: Sendable {
 
     private func perform() async throws(StoreError) {
         // A write opens a database that was away; a read would only say that it is.
-        let (models, isShared) = (models, store.isShared)
+        let (models, isShared, progress) = (models, store.isShared, progress)
         try await store.write { writer throws(StoreError) in
-            _ = try writer.prepareIndexes(of: models)
+            _ = try writer.prepareIndexes(of: models) { done, count in
+                progress.enter("making index \(done + 1) of \(count)", percent: 100 * done / count)
+            }
             // Where other servers may run, their leases hold until they have run out.
             if !isShared { try writer.dropLeases() }
         }

@@ -37,8 +37,9 @@ package struct StoreSettings: Sendable {
 package enum OpeningStep: Sendable, Hashable {
     /// The lock that keeps others from migrating is waited for.
     case waitingForLock
-    /// A migration is applied: its number among all, and its name.
-    case migrating(number: Int, of: Int, name: String)
+    /// A migration is applied: its number among all, and its name; so many hundredths of those that
+    /// were pending are done.
+    case migrating(number: Int, of: Int, name: String, percent: Int)
 }
 
 /// What opening does about migrations that the database lacks.

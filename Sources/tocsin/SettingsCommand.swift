@@ -9,7 +9,7 @@ struct SettingsCommand: AsyncParsableCommand {
         abstract: "Show the effective settings, secrets masked.",
         discussion: """
             What is printed is a settings file: `tocsin settings > tocsin.toml` keeps all but secrets, which are \
-            commented out.
+            commented out with what needs them.
             """,
         subcommands: [Show.self, Check.self, Example.self, Manual.self],
         defaultSubcommand: Show.self

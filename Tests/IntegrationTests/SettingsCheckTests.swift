@@ -102,6 +102,32 @@ struct SettingsCheckTests {
         }
     }
 
+    @Test("a folder or a pipe in place of a file is refused in plain words, and nobody waits for the pipe's writer")
+    func oddFiles() async throws {
+        try await Self.inFolder { folder in
+            let pipe = folder + "/pipe"
+            guard mkfifo(pipe, 0o600) == 0 else { throw HarnessFailure("No pipe can be made.") }
+            let whole = try await Self.command(folder, ["settings", "check", "--config", pipe])
+            #expect(whole.errors.contains("pipe cannot be used: it is a pipe to which nobody writes"), "\(whole)")
+            for setting in ["schema", "routes", "receivers", "categories", "jwks-file", "push-ca-file"] {
+                for (path, words) in [(folder, "it is a directory"), (pipe, "it is a pipe to which nobody writes")] {
+                    let result = try await Self.command(folder, ["settings", "check", "--\(setting)", path])
+                    #expect(result.status == 2, "\(setting) \(path): \(result)")
+                    #expect(result.errors.contains(words), "\(setting) \(path): \(result.errors)")
+                }
+            }
+            for (path, words) in [(folder, "it is a directory"), (pipe, "it is a pipe")] {
+                let tls = ["--tls-certificate", path, "--tls-key", path]
+                let result = try await Self.command(folder, ["settings", "check"] + tls)
+                #expect(result.status == 2 && result.errors.contains(words), "\(result)")
+            }
+            // The start says the same.
+            let start = ["serve", "--port", "0", "--data-dir", folder + "/data", "--schema", pipe]
+            let started = try await Self.command(folder, start)
+            #expect(started.status != 0 && started.errors.contains("it is a pipe to which nobody writes"))
+        }
+    }
+
     @Test("commands that only look make nothing, in a wrong data directory or beside a right database")
     func looking() async throws {
         let looks = [

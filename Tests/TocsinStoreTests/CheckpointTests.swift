@@ -46,7 +46,7 @@ struct CheckpointTests {
         await store.close()
     }
 
-    @Test("opening tells of each migration in its turn, once", arguments: TestDatabase.available)
+    @Test("opening tells of each migration in its turn, once, and what part is done", arguments: TestDatabase.available)
     func steps(database: TestDatabase) async throws {
         let database = try database.make()
         let seen = Mutex<[OpeningStep]>([])
@@ -56,10 +56,15 @@ struct CheckpointTests {
         let steps = seen.withLock { $0 }
         let migrations = try Migration.embedded(for: database.dialect)
         #expect(steps.first == .waitingForLock)
-        #expect(
-            steps.dropFirst()
-                == migrations.map { .migrating(number: $0.number, of: migrations.count, name: $0.name) }[...]
-        )
+        let expected = migrations.enumerated().map { done, migration -> OpeningStep in
+            .migrating(
+                number: migration.number,
+                of: migrations.count,
+                name: migration.name,
+                percent: 100 * done / migrations.count
+            )
+        }
+        #expect(steps.dropFirst() == expected[...])
         seen.withLock { $0 = [] }
         await (try SQLStore.open(database, at: moment(0), settings: settings)).close()
         #expect(seen.withLock { $0 } == [.waitingForLock])

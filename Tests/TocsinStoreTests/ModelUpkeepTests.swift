@@ -109,7 +109,7 @@ struct ModelUpkeepTests {
             [("text", .text), ("rank", .int)],
             indexes: [ModelIndex(name: "byText", partitionField: "text", sortFields: ["rank"], queryField: "x")]
         )
-        let steps = Collected<String>()
+        let (steps, told) = (Collected<String>(), Collected<String>())
         let database = ObservedDatabase(base: try SQLiteDatabase.temporary()) {
             sql,
             bindings,
@@ -119,9 +119,11 @@ struct ModelUpkeepTests {
         }
         let store = try await SQLStore.open(database, at: moment(0))
         let made = try await store.write { writer throws(StoreError) in
-            [try writer.prepareIndexes(of: [note]), try writer.prepareIndexes(of: [note])]
+            let first = try writer.prepareIndexes(of: [note]) { told.append(["\($0) of \($1)"]) }
+            return [first, try writer.prepareIndexes(of: [note]) { told.append(["\($0) of \($1)"]) }]
         }
         #expect(made.map(\.count) == [1, 0])
+        #expect(told.all == ["0 of 1"])
         let text = try #require(note.position(of: "text"))
         let rank = try #require(note.position(of: "rank"))
         let query = ModelQuery(

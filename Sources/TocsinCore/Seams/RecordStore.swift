@@ -44,7 +44,12 @@ package protocol RecordWriting {
     /// or fields that are gone.
     ///
     /// Answers the names of those made; to be called once at start.
-    func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String]
+    ///
+    /// `note` is told before each how many of how many are made.
+    func prepareIndexes(
+        of models: [ModelType],
+        noting note: (_ done: Int, _ of: Int) -> Void
+    ) throws(StoreError) -> [String]
     /// Waits for writes that began before and have not ended, and holds up later ones until this
     /// one has ended.
     ///
@@ -55,6 +60,13 @@ package protocol RecordWriting {
     /// again with that lock for itself alone: to ask for it in the middle would make two groups
     /// wait for each other.
     func fenceChanges() throws(StoreError)
+}
+
+extension RecordWriting {
+    /// Makes and drops indexes, and tells nobody how far it is.
+    package func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String] {
+        try prepareIndexes(of: models) { _, _ in }
+    }
 }
 
 /// Where adding up what an owner has stored goes on.

@@ -9,6 +9,10 @@ extension HTTPServerSettings.TLSFiles {
     /// The context, and when the first certificate to end does so, in Unix seconds.
     func makeContext() throws(HTTPServerError) -> (context: NIOSSLContext, end: Int?) {
         var (file, isRead) = (certificateFile, false)
+        for file in [certificateFile, keyFile] {
+            // The library would wait for a pipe's writer.
+            if let cause = Self.oddity(of: file) { throw .cannotUseCertificate(file: file, cause: cause) }
+        }
         do {
             let certificates = try NIOSSLCertificate.fromPEMFile(file)
             guard !certificates.isEmpty else { throw NIOSSLError.failedToLoadCertificate }
@@ -28,6 +32,18 @@ extension HTTPServerSettings.TLSFiles {
             // Each by itself can be read: what is left to be wrong is that they are no pair.
             let cause = isRead ? "it is not the key of the certificate" : Self.cause(error, file)
             throw .cannotUseCertificate(file: file, cause: cause)
+        }
+    }
+
+    /// Why the file cannot be read whatever it holds; nil: it can, or is not there.
+    private static func oddity(of file: String) -> String? {
+        var status = stat()
+        guard stat(file, &status) == 0 else { return nil }
+        return switch status.st_mode & S_IFMT {
+        case S_IFREG: nil
+        case S_IFDIR: "it is a directory"
+        case S_IFIFO: "it is a pipe"
+        default: "it is no plain file"
         }
     }
 

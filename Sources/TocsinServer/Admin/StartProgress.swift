@@ -1,46 +1,52 @@
-import JSON
+package import JSON
 import Synchronization
-import TocsinStore
+package import TocsinStore
 
 /// What the server does until it listens, for `/startupz`.
-final class StartProgress: Sendable {
+package final class StartProgress: Sendable {
     private struct State {
         var doing: String? = "reading the settings and the schema"
+        /// How much of it is done; nil: nobody can say.
+        var percent: Int?
         var since = ContinuousClock.now
     }
 
     private let state = Mutex(State())
     private let begun = ContinuousClock.now
 
+    /// The start has just begun.
+    package init() {}
+
     /// Whether the server has listened.
     var isStarted: Bool { state.withLock { $0.doing == nil } }
 
-    /// It does this from now on.
-    func enter(_ doing: String) {
+    /// It does this from now on, of which so much is done.
+    package func enter(_ doing: String, percent: Int? = nil) {
         state.withLock { state in
-            if state.doing != nil { state = State(doing: doing) }
+            if state.doing != nil { state = State(doing: doing, percent: percent) }
         }
     }
 
     /// Opening the database has come so far.
-    func enter(_ step: OpeningStep) {
+    package func enter(_ step: OpeningStep) {
         switch step {
         case .waitingForLock: enter("waiting for the database lock")
-        case .migrating(let number, let count, let name): enter("migration \(number) of \(count) (\(name))")
+        case .migrating(let number, let count, let name, let percent):
+            enter("migration \(number) of \(count) (\(name))", percent: percent)
         }
     }
 
     /// The server listens.
-    func listens() { state.withLock { $0.doing = nil } }
+    package func listens() { state.withLock { $0.doing = nil } }
 
     /// For people and probes.
-    var report: JSONObject {
-        let (doing, since) = state.withLock { ($0.doing, $0.since) }
-        guard let doing else { return ["status": "started"] }
-        return [
-            "status": "starting", "doing": .string(doing),
-            "forSeconds": .int((ContinuousClock.now - since).components.seconds),
-            "sinceStartSeconds": .int((ContinuousClock.now - begun).components.seconds),
-        ]
+    package var report: JSONObject {
+        let state = state.withLock(\.self)
+        guard let doing = state.doing else { return ["status": "started"] }
+        var report: JSONObject = ["status": "starting", "doing": .string(doing)]
+        report["percent"] = state.percent.map { .int(Int64($0)) }
+        report["forSeconds"] = .int((ContinuousClock.now - state.since).components.seconds)
+        report["sinceStartSeconds"] = .int((ContinuousClock.now - begun).components.seconds)
+        return report
     }
 }

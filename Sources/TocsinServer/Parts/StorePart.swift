@@ -87,7 +87,13 @@ struct StorePart: Sendable {
         environment.registrationProofs = Self.registrationProofs(process)
         environment.hooks = Self.hooks(schema, environment, receivers)
         self.environment = environment
-        preparation = Preparation(store: store, models: models, time: time, logger: logger)
+        preparation = Preparation(
+            store: store,
+            models: models,
+            time: time,
+            logger: logger,
+            progress: progress
+        )
         progress.enter("preparing the database")
         isPrepared = try await preparation.begin()
         process.metrics.add(commits)

@@ -152,5 +152,8 @@ private struct SchemaFile: Sendable {
         return now != text
     }
 
-    private static func text(of path: String?) -> String? { path.flatMap { try? SystemFile.text(of: $0) } }
+    private static func text(of path: String?) -> String? {
+        // A pipe has told all that it had.
+        path.flatMap { SystemFile.isPlain($0) ? try? SystemFile.text(of: $0) : nil }
+    }
 }

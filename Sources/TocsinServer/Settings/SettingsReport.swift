@@ -4,18 +4,25 @@ package import JSON
 package enum SettingsReport {
     /// The settings as a settings file in TOML, one `key = value` a line.
     ///
-    /// What is not set, or secret, is commented out. A secret that was read from a file is named by
-    /// its file. With `showsOrigin`, each line says where its value came from.
+    /// What is not set, or secret, is commented out, with what makes no sense without the secret. A
+    /// secret that was read from a file is named by its file. With `showsOrigin`, each line says
+    /// where its value came from.
     package static func text(
         _ origins: [SettingOrigin],
         tables: [SettingsFileTable] = [],
         showsOrigin: Bool
     ) -> String {
+        let lost = LostSecrets(origins)
         let lines = origins.flatMap { entry -> [(left: String, right: String)] in
             let value = entry.value.map { SettingsTOML.value(of: $0) } ?? "(not set)"
             // Those of tables stand below, as tables.
-            let isComment = entry.variable.isEmpty || entry.value == nil || entry.isMasked
-            var lines = [(left: "\(isComment ? "# " : "")\(entry.key) = \(value)", right: entry.origin)]
+            let isShown = !entry.variable.isEmpty && !entry.isMasked
+            let rest = isShown ? entry.value.flatMap { lost.rest(of: entry.key, $0) } : nil
+            let isKept = rest != nil && rest == entry.value
+            var lines = [(left: "\(isKept ? "" : "# ")\(entry.key) = \(value)", right: entry.origin)]
+            if let rest, !isKept {
+                lines.append((left: "\(entry.key) = \(SettingsTOML.value(of: rest))", right: entry.origin))
+            }
             if let path = entry.path, !entry.variable.isEmpty {
                 lines.append((left: "\(entry.key)-file = \(SettingsTOML.quoted(path))", right: entry.origin))
             }

@@ -29,6 +29,12 @@ package enum SystemFile {
     /// Whether there is something of this name.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether it is a file that can be read again and again, and no pipe or folder.
+    static func isPlain(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// How many bytes a file has; nil where there is none.
     static func size(of path: String) -> Int? {
         var status = stat()
@@ -72,11 +78,34 @@ package enum SystemFile {
     }
 
     /// The bytes of a file; fails if there are more than `maximumBytes`.
+    ///
+    /// Of a pipe, such as a shell makes by `<(…)`, all that is written to it: fails where nobody
+    /// has it open for that, or takes longer than half a minute.
     package static func contents(of path: String, maximumBytes: Int = 1 << 20) throws(Failure) -> [UInt8] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
+        // To open a pipe that nobody writes to would wait already.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { throw .ofReading }
         defer { close(file) }
-        return try rest(of: file, maximumBytes: maximumBytes)
+        let bytes = try rest(of: file, maximumBytes: maximumBytes, until: .now + .seconds(pipeSeconds))
+        guard bytes.isEmpty, isPipe(file) else { return bytes }
+        throw Failure(reason: "it is a pipe to which nobody writes")
+    }
+
+    private static let pipeSeconds = 30
+
+    private static func isPipe(_ file: Int32) -> Bool {
+        var status = stat()
+        return fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    }
+
+    /// Waits until an open file has something to read, or fails at this moment.
+    private static func wait(for file: Int32, until end: ContinuousClock.Instant) throws(Failure) {
+        let left = (end - .now).components
+        guard left.seconds >= 0, left.attoseconds >= 0 else {
+            throw Failure(reason: "it is a pipe whose writer has not ended it within \(pipeSeconds) seconds")
+        }
+        var wanted = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+        _ = poll(&wanted, 1, Int32(left.seconds * 1000 + 1000))
     }
 
     /// The text of a file; fails if it is longer than 1 MiB or not UTF-8.
@@ -89,11 +118,24 @@ package enum SystemFile {
 
     /// What is left to read of an open file; fails if that is more than `maximumBytes`.
     package static func rest(of file: Int32, maximumBytes: Int) throws(Failure) -> [UInt8] {
+        try rest(of: file, maximumBytes: maximumBytes, until: nil)
+    }
+
+    /// The same; one that does not block is waited for until `end`.
+    private static func rest(
+        of file: Int32,
+        maximumBytes: Int,
+        until end: ContinuousClock.Instant?
+    ) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count = read(file, &piece, piece.count)
             if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN, let end {
+                try wait(for: file, until: end)
+                continue
+            }
             guard count >= 0 else { throw .ofReading }
             guard count > 0 else { return bytes }
             bytes += piece.prefix(count)

@@ -37,8 +37,15 @@ package struct Migrator {
             for lock in dialect.tableLock { try connection.run(lock) }
             try createTable()
             let pending = try pending()
-            for migration in pending {
-                step(.migrating(number: migration.number, of: migrations.count, name: migration.name))
+            for (done, migration) in pending.enumerated() {
+                step(
+                    .migrating(
+                        number: migration.number,
+                        of: migrations.count,
+                        name: migration.name,
+                        percent: 100 * done / pending.count
+                    )
+                )
                 try connection.execute(script: migration.text)
                 try connection.run(
                     "INSERT INTO migrations (number, name, checksum, applied_at, additive) VALUES ($1, $2, $3, $4, $5)",

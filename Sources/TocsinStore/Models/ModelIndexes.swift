@@ -58,7 +58,11 @@ struct ModelIndexes {
 
     /// Makes what is wanted and absent, drops what is there and no longer
     /// wanted; answers what it made.
-    static func prepare(_ models: [ModelType], _ session: SQLSession) throws(StoreError) -> [String] {
+    static func prepare(
+        _ models: [ModelType],
+        _ session: SQLSession,
+        noting note: (_ done: Int, _ of: Int) -> Void
+    ) throws(StoreError) -> [String] {
         let connection = session.connection
         for lock in session.dialect.tableLock { try connection.run(lock) }
         var wanted: [(name: String, sql: String)] = []
@@ -73,7 +77,10 @@ struct ModelIndexes {
             try connection.execute(script: "DROP INDEX \"\(name)\"")
         }
         let missing = wanted.filter { !present.contains($0.name) }
-        for index in missing { try connection.execute(script: index.sql) }
+        for (done, index) in missing.enumerated() {
+            note(done, missing.count)
+            try connection.execute(script: index.sql)
+        }
         return missing.map(\.name)
     }
 }

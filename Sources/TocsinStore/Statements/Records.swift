@@ -190,8 +190,11 @@ extension SQLWriter {
         }
     }
 
-    func prepareIndexes(of models: [ModelType]) throws(StoreError) -> [String] {
-        try ModelIndexes.prepare(models, session)
+    func prepareIndexes(
+        of models: [ModelType],
+        noting note: (_ done: Int, _ of: Int) -> Void
+    ) throws(StoreError) -> [String] {
+        try ModelIndexes.prepare(models, session, noting: note)
     }
 
     func removeTombstones(

@@ -25,7 +25,7 @@ struct RequestSubjectTests {
                 token: scene.ada,
                 ["--json", rest.serializedString()]
             )
-            #expect(answer.status == 200, "\(answer)")
+            #expect(answer.status == 201, "\(answer)")
             let line = try await installation.http("/alerts", token: scene.ada, ["--data", "by one line"])
             #expect(line.status == 200, "\(line)")
             let absent = #"{ getMessage(id: "not-there") { id } }"#

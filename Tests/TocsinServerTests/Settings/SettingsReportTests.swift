@@ -48,6 +48,64 @@ struct SettingsReportTests {
         }
     }
 
+    @Test(
+        "what makes no sense without a secret of the environment is commented out with it, so that the file is in order",
+        arguments: [
+            (
+                ["APNS_KEY_CONTENTS": TestFiles.p8, "APNS_KEY_ID": "KEYONE1234", "APNS_TEAM_ID": "TEAM123456"],
+                ["# apns-key-id = \"KEYONE1234\"", "# apns-team-id = \"TEAM123456\""]
+            ),
+            (
+                [
+                    "FCM_PRIVATE_KEY": TestFiles.serviceAccountKey, "FCM_PROJECT_ID": "p",
+                    "FCM_CLIENT_EMAIL": "a@b.example",
+                ],
+                ["# fcm-project-id = \"p\"", "# fcm-client-email = \"a@b.example\""]
+            ),
+            (
+                [
+                    "VAPID_PRIVATE_KEY": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE",
+                    "VAPID_SUBJECT": "mailto:a@b.example",
+                ],
+                ["# vapid-subject = \"mailto:a@b.example\""]
+            ),
+            (
+                [
+                    "TOCSIN_JWT_HS256_SECRET": "0123456789012345678901234567890123456789",
+                    "TOCSIN_JWT_ISSUER": "https://a.example", "TOCSIN_JWT_AUDIENCE": "app",
+                ],
+                ["# jwt-issuer = \"https://a.example\"", "# jwt-audience = \"app\""]
+            ),
+            (
+                [
+                    "TOCSIN_ADMIN_TOKEN": "0123456789abcdef0123",
+                    "TOCSIN_ADMIN_LISTEN": "unix:/run/a.sock,0.0.0.0:9464,127.0.0.1:9465",
+                ],
+                [
+                    "# admin-listen = \"unix:/run/a.sock,0.0.0.0:9464,127.0.0.1:9465\"",
+                    "admin-listen = \"unix:/run/a.sock,127.0.0.1:9465\"",
+                ]
+            ),
+            (
+                ["TOCSIN_ADMIN_TOKEN": "0123456789abcdef0123", "TOCSIN_ADMIN_LISTEN": "0.0.0.0:9464"],
+                ["# admin-listen = \"0.0.0.0:9464\"", "# admin-token = \"(secret)\""]
+            ),
+            (
+                ["TOCSIN_ADMIN_TOKEN": "0123456789abcdef0123", "TOCSIN_ADMIN_LISTEN": "unix:/run/a.sock"],
+                ["admin-listen = \"unix:/run/a.sock\""]
+            ),
+        ]
+    )
+    func lostSecrets(environment: [String: String], expected: [String]) throws {
+        let more = ["TOCSIN_PORT": "9000"]
+        let reading = try read(environment.merging(more) { $1 })
+        let text = SettingsReport.text(reading.origins, showsOrigin: false)
+        let lines = text.split(separator: "\n").map(String.init)
+        for line in expected { #expect(lines.contains(line), "\(line) is not in \(text)") }
+        let again = try read(flags: ["config": "t.toml"], files: TestFiles.make(["t.toml": text]))
+        #expect(again.settings.server.port == 9000)
+    }
+
     @Test("a table with a secret in it is commented out, and a password of the database too")
     func hidden() throws {
         let toml = """
