@@ -268,8 +268,9 @@ def act_from(scene, place, address, reasons):
     browser.until("heading() === 'Others'")
     sockets = scene.run(f'const at = {own}.replace("https", "wss"); return [await socket(at + "/graphql"), await socket(at + "/graphql/realtime")];')
     scene.same(f"{place}: sockets are not let in", sockets, [1006, 1006])
+    scene.refuses(f"{place}: sockets", *reasons[0])
     scene.run(ACT.replace("TARGET", own).replace("PASSWORD", json.dumps(PASSWORD)) + "return null;")
-    scene.refuses(f"{place}: sign-ins, sign-outs and looks by forms, requests and pictures", *reasons)
+    scene.refuses(f"{place}: changes, sign-ins, sign-outs and looks by forms, requests and pictures", *reasons[1])
     read = f'return await fetch({own} + "/auth/session", {{credentials: "include", headers}}).then(() => "read", () => "refused");'
     scene.same(f"{place}: who is signed in cannot be read", scene.run(read), "refused")
     pages = json.dumps([address + "framed", scene.own + "/", scene.own + "/auth/callback"])
@@ -372,9 +373,10 @@ def come_back_wrong(scene):
 def walk(scene, neighbour):
     sign_in_by_password(scene)
     port = neighbour.server_port
-    act_from(scene, "another port", f"https://localhost:{port}/", ["foreign_page"] * 4)
-    # No cookie goes along: who asks for the session or its end has none.
-    act_from(scene, "another site", f"https://127.0.0.1:{port}/", ["foreign_page"] * 2)
+    # The cookie goes along: with two sockets; with six changes, two sign-ins, a sign-out and a look.
+    act_from(scene, "another port", f"https://localhost:{port}/", [["foreign_page"] * 2, ["foreign_page"] * 10])
+    # No cookie goes along: whoever asks for the session or its end has none.
+    act_from(scene, "another site", f"https://127.0.0.1:{port}/", [[], ["foreign_page"] * 2])
     sign_in_at_the_provider(scene)
     come_back_wrong(scene)
 

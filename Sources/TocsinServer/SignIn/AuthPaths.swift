@@ -76,7 +76,7 @@ struct AuthPaths: Sendable {
 
     /// The answer to what no page of ours sends, of which log and audit are told.
     func foreignPage(_ lack: String) -> AuthFault {
-        signIn.note(SignInRefusal(reason: "foreign_page", sentence: lack))
+        signIn.noteForeignPage(lack)
         return AuthFault(.error(.forbidden, .unauthorized, lack))
     }
 
