@@ -374,9 +374,9 @@ def walk(scene, neighbour):
     sign_in_by_password(scene)
     port = neighbour.server_port
     # The cookie goes along: with two sockets; with six changes, two sign-ins, a sign-out and a look.
-    act_from(scene, "another port", f"https://localhost:{port}/", [["foreign_page"] * 2, ["foreign_page"] * 10])
+    act_from(scene, "another port", f"https://localhost:{port}/", [["page_refused"] * 2, ["page_refused"] * 10])
     # No cookie goes along: whoever asks for the session or its end has none.
-    act_from(scene, "another site", f"https://127.0.0.1:{port}/", [[], ["foreign_page"] * 2])
+    act_from(scene, "another site", f"https://127.0.0.1:{port}/", [[], ["page_refused"] * 2])
     sign_in_at_the_provider(scene)
     come_back_wrong(scene)
 

@@ -51,8 +51,8 @@ struct SignInPart: Sendable {
     func note(_ refusal: SignInRefusal) { refusals.note(refusal) }
 
     /// Takes what no page of ours has sent, and what it lacks; never waits.
-    func noteForeignPage(_ lack: String, from origin: RequestOrigin? = RequestOrigin.current) {
-        note(SignInRefusal(reason: "foreign_page", sentence: lack, origin: origin))
+    func notePageRefused(_ lack: String, from origin: RequestOrigin? = RequestOrigin.current) {
+        note(SignInRefusal(reason: "page_refused", sentence: lack, origin: origin))
     }
 
     /// Takes that a session was used; never waits.

@@ -156,7 +156,7 @@ struct PasswordSignInTests {
             let out = try await browser.post("/auth/logout")
             #expect(out.status == 200 && out.header("set-cookie")?.contains("Max-Age=0") == true, "\(out)")
             #expect(try await browser.post("/graphql", query).status == 401)
-            let foreign = { (reasons: [String]) in reasons.filter { $0 == "foreign_page" }.count }
+            let foreign = { (reasons: [String]) in reasons.filter { $0 == "page_refused" }.count }
             let told = foreign(BrowserScene.refusals(installation))
             // Three below /auth/, nine at /graphql, a socket.
             #expect(told == 13)
