@@ -196,7 +196,7 @@ class Scene:
     def refuses(self, name, *reasons):
         """Since the last time exactly these were refused, each with a line and a row."""
         self.refused += reasons
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while True:
             seen = [self.logged(), self.audited()]
             if seen == [self.refused] * 2 or time.monotonic() > deadline:
@@ -277,7 +277,7 @@ def act_from(scene, place, address, reasons):
     # The callback's page is a refusal of its own.
     scene.run(f"document.querySelectorAll('iframe').forEach((each) => each.remove()); for (const page of {pages}) await framed(page); return null;")
     deadline = time.monotonic() + 10
-    while "Others" not in browser.framed()[0] and time.monotonic() < deadline:
+    while "Others" not in (browser.framed() or [""])[0] and time.monotonic() < deadline:
         time.sleep(0.1)
     shown = [any(word in text for word in ("Others", "Sign in", "All messages", "Start", "Not signed in")) for text in browser.framed()]
     scene.same(f"{place}: pages of others stand in its frames, the server's do not", shown, [True, False, False])
