@@ -158,8 +158,8 @@ struct PasswordSignInTests {
             #expect(try await browser.post("/graphql", query).status == 401)
             let foreign = { (reasons: [String]) in reasons.filter { $0 == "page_refused" }.count }
             let told = foreign(BrowserScene.refusals(installation))
-            // Three below /auth/, nine at /graphql, a socket.
-            #expect(told == 13)
+            // Three below /auth/, eight at /graphql, a socket.
+            #expect(told == 12)
             try await eventually("what no page of ours sends has its rows") {
                 foreign(try await BrowserScene.auditedRefusals(installation)) == told
             }
