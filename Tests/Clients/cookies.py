@@ -196,7 +196,7 @@ class Scene:
     def refuses(self, name, *reasons):
         """Since the last time exactly these were refused, each with a line and a row."""
         self.refused += reasons
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while True:
             seen = [self.logged(), self.audited()]
             if seen == [self.refused] * 2 or time.monotonic() > deadline:
@@ -257,6 +257,7 @@ def sign_in_by_password(scene):
     scene.same("its requests count", scene.run('return [await me(), (await fetch("/auth/session", {headers})).status];'), ["root", 200])
     bare = 'return (await fetch("/graphql", {method: "POST", headers: {"content-type": "application/json"}, body: JSON.stringify({query: "{ me { username } }"})})).status;'
     scene.same("without the header they do not", scene.run(bare), 403)
+    scene.refuses("a request without the header", "page_refused")
     scene.same("its socket is let in", scene.run('return await socket(location.origin.replace("https", "wss") + "/graphql");'), "connection_ack")
 
 
@@ -268,15 +269,16 @@ def act_from(scene, place, address, reasons):
     browser.until("heading() === 'Others'")
     sockets = scene.run(f'const at = {own}.replace("https", "wss"); return [await socket(at + "/graphql"), await socket(at + "/graphql/realtime")];')
     scene.same(f"{place}: sockets are not let in", sockets, [1006, 1006])
+    scene.refuses(f"{place}: sockets", *reasons[0])
     scene.run(ACT.replace("TARGET", own).replace("PASSWORD", json.dumps(PASSWORD)) + "return null;")
-    scene.refuses(f"{place}: sign-ins, sign-outs and looks by forms, requests and pictures", *reasons)
+    scene.refuses(f"{place}: changes, sign-ins, sign-outs and looks by forms, requests and pictures", *reasons[1])
     read = f'return await fetch({own} + "/auth/session", {{credentials: "include", headers}}).then(() => "read", () => "refused");'
     scene.same(f"{place}: who is signed in cannot be read", scene.run(read), "refused")
     pages = json.dumps([address + "framed", scene.own + "/", scene.own + "/auth/callback"])
     # The callback's page is a refusal of its own.
     scene.run(f"document.querySelectorAll('iframe').forEach((each) => each.remove()); for (const page of {pages}) await framed(page); return null;")
     deadline = time.monotonic() + 10
-    while "Others" not in browser.framed()[0] and time.monotonic() < deadline:
+    while "Others" not in (browser.framed() or [""])[0] and time.monotonic() < deadline:
         time.sleep(0.1)
     shown = [any(word in text for word in ("Others", "Sign in", "All messages", "Start", "Not signed in")) for text in browser.framed()]
     scene.same(f"{place}: pages of others stand in its frames, the server's do not", shown, [True, False, False])
@@ -372,9 +374,11 @@ def come_back_wrong(scene):
 def walk(scene, neighbour):
     sign_in_by_password(scene)
     port = neighbour.server_port
-    act_from(scene, "another port", f"https://localhost:{port}/", ["foreign_page"] * 4)
-    # No cookie goes along: who asks for the session or its end has none.
-    act_from(scene, "another site", f"https://127.0.0.1:{port}/", ["foreign_page"] * 2)
+    # The cookie goes along: with two sockets; with two sign-ins, a sign-out and a look. Forms to /graphql are not JSON,
+    # so that nobody asks whose they are.
+    act_from(scene, "another port", f"https://localhost:{port}/", [["page_refused"] * 2, ["page_refused"] * 4])
+    # No cookie goes along: whoever asks for the session or its end has none.
+    act_from(scene, "another site", f"https://127.0.0.1:{port}/", [[], ["page_refused"] * 2])
     sign_in_at_the_provider(scene)
     come_back_wrong(scene)
 

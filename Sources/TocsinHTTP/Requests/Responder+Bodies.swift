@@ -23,7 +23,7 @@ extension Responder {
         of request: IncomingRequest,
         _ agreement: HTTPExchange.Agreement
     ) async -> Result<Service.Caller, HTTPRefusal> {
-        if let lack = request.head.sessionRefusal { return .failure(Self.refusal(ofSession: lack, agreement)) }
+        if let lack = request.head.sessionRefusal { return .failure(refusal(ofSession: lack, request, agreement)) }
         let fingerprint = request.head.fingerprint { service.fingerprint(of: $0) }
         if let caller = service.recognize(fingerprint, from: request.credentials.remoteAddress) {
             return .success(caller)

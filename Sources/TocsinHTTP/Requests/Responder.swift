@@ -179,7 +179,7 @@ extension Responder {
         _ answer: (Answer) -> Void
     ) -> Progress {
         if let lack = request.head.sessionRefusal {
-            finish(OutgoingResponse(Self.refusal(ofSession: lack, agreement)), request, answer)
+            finish(OutgoingResponse(refusal(ofSession: lack, request, agreement)), request, answer)
             return .answered
         }
         let fingerprint = request.head.fingerprint { service.fingerprint(of: $0) }
@@ -229,9 +229,14 @@ extension Responder {
         return service.stranger
     }
 
-    /// The answer to a request whose session does not count.
-    static func refusal(ofSession lack: String, _ agreement: HTTPExchange.Agreement) -> HTTPRefusal {
-        HTTPRefusal(.forbidden, lack, .unauthorized, agreement.mediaType)
+    /// The answer to a request whose session does not count, of which is told.
+    func refusal(
+        ofSession lack: String,
+        _ request: IncomingRequest,
+        _ agreement: HTTPExchange.Agreement
+    ) -> HTTPRefusal {
+        settings.sessionRefused?(lack, request.source)
+        return HTTPRefusal(.forbidden, lack, .unauthorized, agreement.mediaType)
     }
 
     /// What is to be run for this caller.

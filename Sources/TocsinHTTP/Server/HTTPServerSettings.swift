@@ -34,6 +34,8 @@ package struct HTTPServerSettings: Sendable {
 
     /// Which cookie shows a browser's session; `nil` takes none.
     package var cookies: SessionCookies?
+    /// Told of a request with a session's cookie that no page of ours has sent, and what it lacks.
+    package var sessionRefused: (@Sendable (_ lack: String, _ source: RequestSource) -> Void)?
     /// The longest body of a request without credentials, where some are served, in bytes.
     package var maximumBodyBytesOfStrangers = 16 * 1024
 

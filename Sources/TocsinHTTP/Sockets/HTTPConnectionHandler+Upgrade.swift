@@ -19,6 +19,9 @@ extension HTTPConnectionHandler {
             try upgrade.check()
         } catch {
             var response = OutgoingResponse(error)
+            if error.status == .forbidden, upgrade.hasSession {
+                parts.settings.sessionRefused?(error.message, request.source)
+            }
             if error.status == .upgradeRequired {
                 response.fields += [("upgrade", "websocket"), ("sec-websocket-version", "13")]
             }

@@ -37,6 +37,12 @@ struct WebSocketUpgrade {
         }
     }
 
+    /// Whether a browser's session came along, whoever opens the socket.
+    var hasSession: Bool {
+        guard let cookies = request.head.connection.cookies else { return false }
+        return request.cookie(cookies.name) != nil
+    }
+
     /// The subprotocol both sides speak; the server's order counts.
     var subprotocol: SocketProtocol? {
         let offered = offeredProtocols

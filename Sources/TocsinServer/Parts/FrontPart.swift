@@ -77,6 +77,7 @@ struct FrontPart: Sendable {
         var (front, routes) = Self.surface(process.settings, service, declarations.routes)
         routes += ownRoutes
         front.cookies = signIn.cookies
+        front.sessionRefused = { lack, source in signIn.notePageRefused(lack, from: RequestOrigin(source)) }
         front.requestIDPrefix = process.identifiers.makeID().suffix(6) + "-"
         (front.metrics, front.loopLag) = (process.metrics.http, process.metrics.loopLag)
         front.listeningSocket = sockets.take(name: "http")

@@ -21,7 +21,7 @@ extension AuthPaths {
         // A form of another site cannot know the code; it is not even looked at.
         let site = request.header("sec-fetch-site")
         guard site == nil || site == "same-origin" else {
-            return foreignPage("Sec-Fetch-Site is not same-origin.").response
+            return pageRefused("Sec-Fetch-Site is not same-origin.").response
         }
         let type = request.header("content-type")?.prefix { $0 != ";" && $0 != " " }.lowercased()
         guard type == "application/x-www-form-urlencoded" else {

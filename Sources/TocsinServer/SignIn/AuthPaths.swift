@@ -70,13 +70,13 @@ struct AuthPaths: Sendable {
 
     /// A request that our own pages send, with its JSON; throws the answer to others.
     func ownMembers(_ request: IncomingRequest) throws(AuthFault) -> JSONObject {
-        if let lack = request.lackOfOwnPage { throw foreignPage(lack) }
+        if let lack = request.lackOfOwnPage { throw pageRefused(lack) }
         return try members(request)
     }
 
     /// The answer to what no page of ours sends, of which log and audit are told.
-    func foreignPage(_ lack: String) -> AuthFault {
-        signIn.note(SignInRefusal(reason: "foreign_page", sentence: lack))
+    func pageRefused(_ lack: String) -> AuthFault {
+        signIn.notePageRefused(lack)
         return AuthFault(.error(.forbidden, .unauthorized, lack))
     }
 
@@ -97,7 +97,7 @@ struct AuthPaths: Sendable {
         } else {
             switch request.sessionEvidence(isRead: isRead) {
             case .absent: throw AuthFault(.error(.unauthorized, .unauthenticated, "There is no session. Sign in."))
-            case .refused(let lack): throw foreignPage(lack)
+            case .refused(let lack): throw pageRefused(lack)
             case .shown(let secret): result = await authenticator.authenticate(cookie: secret)
             }
         }

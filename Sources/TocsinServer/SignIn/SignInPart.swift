@@ -50,6 +50,11 @@ struct SignInPart: Sendable {
     /// Takes a refused sign-in for log and audit; never waits.
     func note(_ refusal: SignInRefusal) { refusals.note(refusal) }
 
+    /// Takes what no page of ours has sent, and what it lacks; never waits.
+    func notePageRefused(_ lack: String, from origin: RequestOrigin? = RequestOrigin.current) {
+        note(SignInRefusal(reason: "page_refused", sentence: lack, origin: origin))
+    }
+
     /// Takes that a session was used; never waits.
     var used: @Sendable (Session) -> Void {
         let (keeper, providers) = (keeper, providers)
