@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
 # five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, below a path for
-# somebody of a sign-in provider, Firefox with a real Web Push, and two people in Chromium and Firefox at two servers of
-# one PostgreSQL.
+# somebody of a sign-in provider, the same in Firefox with a real Web Push, and two people in Chromium and Firefox at two
+# servers of one PostgreSQL.
 # It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
@@ -53,15 +53,17 @@ failed=()
 
 # Runs a walk of Tests/Clients for at most 5 minutes, and keeps what it says: NAME FILE ARGUMENT...
 walk() {
-    local name="$1" file="$2"
+    local name="$1" file="$2" began=$SECONDS
     shift 2
     if bounded 300 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
         touch "$folder/$name.passed"
     fi
+    echo "$name took $((SECONDS - began)) s." >>"$folder/$name"
 }
 
 step "Walking through the console, two walks at a time"
 names=(views strangers states keys team offline)
+! has firefox-esr || names+=(firefox-walks)
 with_people() {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
@@ -76,6 +78,7 @@ with_strangers() {
     walk strangers injections.py "$chromium"
     walk states states.py "$chromium"
     walk offline offline.py "$chromium" "$kills"
+    ! has firefox-esr || walk firefox-walks firefox_walks.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
 }
 start_lane with_people
 one=$lane_process
