@@ -68,17 +68,17 @@ with_people() {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
     walk team team.py "$chromium"
-    if has openssl && install_sign_in_providers; then
-        walk below below.py "$chromium" "$sign_in_python"
-    else
-        touch "$folder/below.left-out"
-    fi
 }
 with_strangers() {
     walk strangers injections.py "$chromium"
     walk states states.py "$chromium"
     walk offline offline.py "$chromium" "$kills"
     ! has firefox-esr || walk firefox-walks firefox_walks.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
+    if has openssl && install_sign_in_providers; then
+        walk below below.py "$chromium" "$sign_in_python"
+    else
+        touch "$folder/below.left-out"
+    fi
 }
 start_lane with_people
 one=$lane_process
