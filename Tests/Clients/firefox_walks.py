@@ -65,7 +65,7 @@ class Walks:
     def complaints(self):
         """What pages said was wrong, but for servers that are away on purpose, and the dialogs that they opened."""
         said = [each["text"] for each in self.told("log.entryAdded") if each["level"] == "error"]
-        away = ("NetworkError", "ServiceWorker", "WebSocket", "can’t establish a connection")
+        away = ("NetworkError", "ServiceWorker", "WebSocket", "can’t establish a connection", "was interrupted while the page was loading")
         return [each for each in said if not any(word in each for word in away)] + [each["message"] for each in self.told("browsingContext.userPromptOpened")]
 
     # Keys
