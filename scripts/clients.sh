@@ -140,7 +140,7 @@ with_pages() {
         drive "Driving it with tocsin.js in Chromium" 300 python3 Tests/Clients/pages.py "$binary" chromium
         drive "Signing in by a cookie in Chromium" 240 python3 Tests/Clients/cookies.py "$binary" chromium
         if install_console_tools; then
-            TOCSIN_BINARY="$binary" drive "Walking through the console" 600 scripts/console.sh --kills 6
+            TOCSIN_BINARY="$binary" drive "Walking through the console" 900 scripts/console.sh --kills 6
         else
             leave_out "playwright and axe-playwright-python could not be installed; the console's walks are left out."
         fi

@@ -51,11 +51,11 @@ folder=$(mktemp -d)
 end_with 'rm -rf "$folder"; stop_postgres'
 failed=()
 
-# Runs a walk of Tests/Clients for at most 5 minutes, and keeps what it says: NAME FILE ARGUMENT...
+# Runs a walk of Tests/Clients for at most 7 minutes, and keeps what it says: NAME FILE ARGUMENT...
 walk() {
     local name="$1" file="$2" began=$SECONDS
     shift 2
-    if bounded 300 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
+    if bounded 420 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
         touch "$folder/$name.passed"
     fi
     echo "$name took $((SECONDS - began)) s." >>"$folder/$name"
