@@ -368,6 +368,7 @@ def main():
             walks.by_keys()
             walks.with_tokens()
             walks.without_a_server()
+            walks.without_a_live_list()
             walks.in_tabs()
             walks.of_strangers()
             asked = {each["request"]["url"] for each in walks.told("network.beforeRequestSent")}
