@@ -151,7 +151,7 @@ with_pages() {
             else
                 leave_out "openssl could not be installed; cookies are not tried."
             fi
-            TOCSIN_BINARY="$binary" drive "Walking through the console" 600 scripts/console.sh --kills 6
+            TOCSIN_BINARY="$binary" drive "Walking through the console" 900 scripts/console.sh --kills 6
         else
             leave_out "playwright and axe-playwright-python could not be installed; cookies and the console's walks are left out."
         fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
 # five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, people of two sign-in
-# providers, below a path with one, Firefox with a real Web Push, and two people in Chromium and Firefox at two servers of
-# one PostgreSQL.
+# providers, below a path with one, the same in Firefox with a real Web Push, and two people in Chromium and Firefox at two
+# servers of one PostgreSQL.
 # It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
@@ -51,32 +51,35 @@ folder=$(mktemp -d)
 end_with 'rm -rf "$folder"; stop_postgres'
 failed=()
 
-# Runs a walk of Tests/Clients for at most 5 minutes, and keeps what it says: NAME FILE ARGUMENT...
+# Runs a walk of Tests/Clients for at most 7 minutes, and keeps what it says: NAME FILE ARGUMENT...
 walk() {
-    local name="$1" file="$2"
+    local name="$1" file="$2" began=$SECONDS
     shift 2
-    if bounded 300 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
+    if bounded 420 "$console_python" "Tests/Clients/$file" "$binary" "$@" >"$folder/$name" 2>&1; then
         touch "$folder/$name.passed"
     fi
+    echo "$name took $((SECONDS - began)) s." >>"$folder/$name"
 }
 
 step "Walking through the console, two walks at a time"
 names=(views strangers states keys team offline)
+! has firefox-esr || names+=(firefox-walks)
 with_people() {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
     walk team team.py "$chromium"
+}
+with_strangers() {
+    walk strangers injections.py "$chromium"
+    walk states states.py "$chromium"
+    walk offline offline.py "$chromium" "$kills"
+    ! has firefox-esr || walk firefox-walks firefox_walks.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
     if has openssl && install_sign_in_providers; then
         walk below below.py "$chromium" "$sign_in_python"
         walk provider provider.py "$chromium" "$sign_in_python"
     else
         touch "$folder/below.left-out"
     fi
-}
-with_strangers() {
-    walk strangers injections.py "$chromium"
-    walk states states.py "$chromium"
-    walk offline offline.py "$chromium" "$kills"
 }
 start_lane with_people
 one=$lane_process

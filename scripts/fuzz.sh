@@ -12,9 +12,12 @@ seconds=${1:-60}
 sanitize=${FUZZ_SANITIZE:-fuzzer}
 build="$root/.build-fuzz"
 mkdir -p "$build/found"
-if [ "$(cat "$build/sanitize" 2>/dev/null)" != "$sanitize" ]; then
+# To optimise the receivers takes half a minute of a processor, which a short run does not give back.
+receivers=(-O)
+[ "$seconds" -ge 60 ] || receivers=(-Onone)
+if [ "$(cat "$build/built" 2>/dev/null)" != "$sanitize ${receivers[*]}" ]; then
     rm -f "$build"/*.o
-    printf '%s' "$sanitize" >"$build/sanitize"
+    printf '%s' "$sanitize ${receivers[*]}" >"$build/built"
 fi
 
 # The same settings as Package.swift, and what the fuzzer needs; a package of its own would resolve every dependency.
@@ -40,7 +43,7 @@ build_module GraphQL Sources/GraphQL
 # What receivers are made of is not what is fuzzed: it is built quickly.
 for module in Encodings Metrics TocsinCore; do build_module "$module" "Sources/$module" -Onone; done
 [ "$build/TocsinReceivers.o" -nt "$build/TocsinCore.o" ] || rm -f "$build/TocsinReceivers.o"
-build_module TocsinReceivers Sources/TocsinReceivers
+build_module TocsinReceivers Sources/TocsinReceivers "${receivers[@]}"
 [ "$build/EngineFuzz.o" -nt "$build/TocsinReceivers.o" ] || rm -f "$build/EngineFuzz.o"
 build_module EngineFuzz Tests/Fuzz
 swiftc -sanitize="$sanitize" "$build"/{JSON,GraphQL,Encodings,Metrics,TocsinCore,TocsinReceivers,EngineFuzz}.o -o "$build/fuzz"

@@ -6,6 +6,7 @@ import { oneAtATime } from "./turns.js";
 
 const LATER = ["CONNECTION_FAILED", "TIMED_OUT", "UNAVAILABLE", "TIMEOUT", "INTERNAL", "LIMIT", "CANCELLED", "UNAUTHENTICATED"];
 const LONGEST_WAIT = 20_000;
+const PAUSE = 5_000;
 
 const changed = () => dispatchEvent(new Event("tocsin-outbox"));
 
@@ -36,12 +37,20 @@ async function attempt({ id, topicId, input }) {
     if (navigator.onLine === false) return null;
     return await client.publish(topicId, { ...input, id }, { signal: given.signal });
   } catch (error) {
-    if (LATER.includes(error.code)) return null;
-    throw error;
+    if (!LATER.includes(error.code)) throw error;
+    // Whoever signs in sends; of a server that is back a page may not be told.
+    if (error.code !== "UNAUTHENTICATED") pause ??= setTimeout(sendAgain, PAUSE);
+    return null;
   } finally {
     clearTimeout(timer);
     removeEventListener("tocsin-unreachable", stop);
   }
+}
+
+let pause = null;
+function sendAgain() {
+  pause = null;
+  void flush();
 }
 
 /** Sends what waits, one after the other, in one tab at a time. What is refused stays, with the reason. */

@@ -65,7 +65,7 @@ class Walks:
     def complaints(self):
         """What pages said was wrong, but for servers that are away on purpose, and the dialogs that they opened."""
         said = [each["text"] for each in self.told("log.entryAdded") if each["level"] == "error"]
-        away = ("NetworkError", "ServiceWorker", "WebSocket", "can’t establish a connection")
+        away = ("NetworkError", "ServiceWorker", "WebSocket", "can’t establish a connection", "was interrupted while the page was loading")
         return [each for each in said if not any(word in each for word in away)] + [each["message"] for each in self.told("browsingContext.userPromptOpened")]
 
     # Keys
@@ -226,6 +226,27 @@ class Walks:
         titles = [each["title"] for each in listed(server, self.token, self.topic)]
         self.same("what is written offline is sent once", titles, ["Written without a network", "Written without a server", "jokes? c 1", "three", "two", "one"])
 
+    def without_a_live_list(self):
+        """What waits is sent also from a page that nothing tells of the server's return."""
+        firefox, server = self.firefox, self.server
+        self.go("/account", "Account")
+        firefox.press("alerts")
+        self.at("alerts")
+        firefox.press("Send")
+        self.at("Send")
+        firefox.fill("Title", "Written before a look at the account")
+        server.process.kill()
+        server.process.wait(20)
+        firefox.run("document.querySelector('main form button').click();")
+        self.at("alerts")
+        firefox.until("Boolean(named('1 not sent yet'))")
+        firefox.press("Account")
+        firefox.until("heading() !== 'alerts'")
+        server.kill_and_restart()
+        firefox.until("heading() === 'Account' && !named('1 not sent yet')")
+        titles = [each["title"] for each in listed(server, self.token, self.topic)]
+        self.same("what waits is sent also where no list is live", titles[0], "Written before a look at the account")
+
     def without_a_network(self):
         firefox = self.firefox
 
@@ -347,6 +368,7 @@ def main():
             walks.by_keys()
             walks.with_tokens()
             walks.without_a_server()
+            walks.without_a_live_list()
             walks.in_tabs()
             walks.of_strangers()
             asked = {each["request"]["url"] for each in walks.told("network.beforeRequestSent")}
