@@ -177,7 +177,8 @@ private struct RunbookEntry {
             }
         }
 
-        /// What the lines of `/metrics` that it looks for begin with, without what a regular expression adds.
+        /// What the lines of `/metrics` that it looks for begin with, without what a regular
+        /// expression adds.
         var seriesPrefixes: [String] {
             guard text.hasPrefix("series ") else { return [] }
             return text.matches(of: /'\^\(?([a-z_|]+)/).flatMap { $0.1.split(separator: "|").map(String.init) }
