@@ -181,7 +181,9 @@ private struct RunbookEntry {
         /// expression adds.
         var seriesPrefixes: [String] {
             guard text.hasPrefix("series ") else { return [] }
-            return text.matches(of: /'\^\(?([a-z_|]+)/).flatMap { $0.1.split(separator: "|").map(String.init) }
+            return text.matches(of: /'\^\(?([a-z_|]+)/).flatMap { match in
+                match.1.split(separator: "|").map { String($0.replacing(/_(?:bucket|count|sum)?$/, with: "")) }
+            }
         }
     }
 
