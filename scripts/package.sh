@@ -18,6 +18,8 @@ export HOME="${HOME:-$root/.tocsin/home}"
 work="$root/.build-release/package"
 mirror="${MIRROR:-http://deb.debian.org/debian}"
 suite=bookworm
+# What a package is made by, where it must not ask a network.
+offline=()
 
 usage() { sed -n '2,11s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
@@ -81,7 +83,7 @@ tocsin ($version) unstable; urgency=medium
  -- $(sed -n 's/^Maintainer: //p' "$source/debian/control")  $(date -R -d "@$SOURCE_DATE_EPOCH")
 TEXT
     step "Making the Debian package"
-    (cd "$source" && dpkg-buildpackage --build=binary --unsigned-changes --unsigned-buildinfo) >"$folder/log" 2>&1 ||
+    (cd "$source" && "${offline[@]}" dpkg-buildpackage --build=binary --unsigned-changes --unsigned-buildinfo) >"$folder/log" 2>&1 ||
         { tail -40 "$folder/log" >&2 && give_up "The package could not be made; the lines above say why."; }
     deb=$(echo "$folder"/tocsin_*.deb)
     [ -e "$deb" ] || give_up "There is no package in $folder."

@@ -4,8 +4,9 @@ import JSON
 import TocsinClient
 import TocsinServer
 
-// What shells offer beside the commands and options of their scripts: the script runs the program, which prints a word
-// a line. `compgen -W` of bash expands what it is given, so only plain words may be printed.
+// What shells offer beside the commands and options of their scripts: the script runs the program,
+// which prints a word a line. `compgen -W` of bash expands what it is given, so only plain words
+// may be printed.
 
 extension CompletionKind {
     /// The names of topics that whoever types may see.
@@ -23,7 +24,8 @@ extension CompletionKind {
 private enum TopicNames {
     /// The first hundred topics with plain names; none where the server does not answer at once.
     ///
-    /// A line with an address or a token of its own gets none: half an address must not be sent a token.
+    /// A line with an address or a token of its own gets none: half an address must not be sent
+    /// a token.
     static func offered(on words: [String]) async -> [String] {
         let own = ["--server", "--token", "--ca-file"]
         let environment = ProcessInfo.processInfo.environment
@@ -63,7 +65,7 @@ private enum SettingFlags {
 
 /// A word that means itself in every shell.
 enum PlainWord {
-    /// Whether the text is of letters, digits, `.`, `_` and `-`, and is no option and no hidden file.
+    /// Whether the text is of letters, digits, `.`, `_` and `-`, and begins with no `.` or `-`.
     static func isPlain(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, first != "-", first != "." else { return false }
         return text.unicodeScalars.allSatisfy { scalar in

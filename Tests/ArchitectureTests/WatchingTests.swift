@@ -32,6 +32,39 @@ struct WatchingTests {
         #expect(Set(entries) == Set(alerts.map(\.name)))
     }
 
+    @Test(
+        "each entry of the runbook says what users feel, has three commands with what they print, causes and what to do"
+    )
+    func entries() throws {
+        let runbook = try #require(MarkdownPage.all.first { $0.path == "docs/runbook.md" })
+        let series = try #require(MarkdownPage.all.first { $0.path == "docs/metrics.md" })
+        let logs = Self.text("docs/logs.md")
+        for alert in Set(Alert.all(of: Self.rules).map(\.name)).sorted() {
+            let entry = RunbookEntry(alert, in: runbook.lines)
+            for heading in ["**Users feel.**", "**Causes.**", "**Do.**"] {
+                #expect(entry.lines.contains { $0.hasPrefix(heading) }, "\(alert) lacks \(heading)")
+            }
+            #expect(entry.commands.count == 3, "\(alert) has \(entry.commands.count) commands")
+            for (place, command) in entry.commands.enumerated() {
+                // What mends may print nothing.
+                #expect(place == 2 || !command.output.isEmpty, "\(alert): nothing is printed by \(command.text)")
+                for program in command.programs {
+                    #expect(
+                        RunbookEntry.programs.contains(program),
+                        "\(alert) runs \(program), which is not known here"
+                    )
+                }
+                for prefix in command.seriesPrefixes {
+                    let isThere = series.lines.contains { $0.hasPrefix("| `\(prefix)") }
+                    #expect(isThere, "\(alert): no series begins with \(prefix)")
+                }
+                if let event = command.text.firstMatch(of: /--grep ([a-z_]+)/)?.1 {
+                    #expect(logs.contains("`\(event)`"), "\(alert): docs/logs.md lacks \(event)")
+                }
+            }
+        }
+    }
+
     @Test("each alert has a panel whose query is its expression without the comparison")
     func panels() throws {
         let shown = try Set(Self.queries().map(Alert.bare))
@@ -126,5 +159,54 @@ private struct Alert {
     static func bare(_ query: String) -> String {
         query.replacing(/\s+/, with: " ").replacing(/(?:job="[^"]*"|instance=~"[^"]*")(?:, )?/, with: "")
             .replacing(/, }/, with: "}").replacing("{}", with: "").trimmingCharacters(in: .whitespaces)
+    }
+}
+
+/// What the runbook says of one alert.
+private struct RunbookEntry {
+    struct Command {
+        let text: String
+        var output: [String] = []
+
+        /// The first words of its parts; a word after `sudo` is one, too.
+        var programs: [String] {
+            let plain = text.replacing(/'[^']*'|"[^"]*"/, with: "TEXT").replacing("$(", with: "| ")
+            return plain.split(separator: /\|\|?|&&/).flatMap { part -> [String] in
+                let words = part.split(separator: " ").map(String.init)
+                return words.first == "sudo" ? Array(words.prefix(2)) : Array(words.prefix(1))
+            }
+        }
+
+        /// What the lines of `/metrics` that it looks for begin with, without what a regular
+        /// expression adds.
+        var seriesPrefixes: [String] {
+            guard text.hasPrefix("series ") else { return [] }
+            return text.matches(of: /'\^\(?([a-z_|]+)/).flatMap { match in
+                match.1.split(separator: "|").map { String($0.replacing(/_(?:bucket|count|sum)?$/, with: "")) }
+            }
+        }
+    }
+
+    /// Those of Debian, and the page's two aliases.
+    static let programs: Set = [
+        "apt-get", "curl", "date", "df", "grep", "head", "journalctl", "jq", "lsof", "nft", "openssl", "psql", "series",
+        "sort",
+        "sudo", "systemctl", "timedatectl", "tocsin", "uptime", "xargs",
+    ]
+
+    let lines: [String]
+    let commands: [Command]
+
+    init(_ alert: String, in page: [String]) {
+        let below = page.drop { $0 != "### \(alert)" }.dropFirst()
+        lines = Array(below.prefix { !$0.hasPrefix("### ") && !$0.hasPrefix("## ") })
+        let block = lines.drop { $0 != "```console" }.dropFirst().prefix { $0 != "```" }
+        commands = block.reduce(into: []) { commands, line in
+            if line.hasPrefix("$ ") {
+                commands.append(Command(text: String(line.dropFirst(2))))
+            } else if !commands.isEmpty {
+                commands[commands.count - 1].output.append(line)
+            }
+        }
     }
 }

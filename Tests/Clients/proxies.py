@@ -3,6 +3,7 @@ system, and below a base path. Use: proxies.py BINARY
 
 The blocks of the page are used as they stand there, but for ports, certificates and folders."""
 
+import base64
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Attacks"))
 
@@ -224,6 +226,19 @@ def socket_through(proxy, server, token, topic):
         until(connection, b"by socket")
 
 
+def amplify_through(proxy, server, token, topic):
+    """A socket as Amplify's clients open it: who asks stands in the address."""
+    who = base64.b64encode(json.dumps({"host": NAME, "Authorization": token}).encode()).decode()
+    place = "/graphql/realtime?" + urllib.parse.urlencode({"header": who, "payload": "e30="})
+    request = upgrade().replace(b" /graphql ", b" " + place.encode() + b" ", 1).replace(b"graphql-transport-ws", b"graphql-ws")
+    with proxy.connect() as connection:
+        connection.sendall(asked(proxy, request))
+        answer = until(connection, b"\r\n\r\n")
+        assert answer.startswith(b"HTTP/1.1 101"), answer
+        connection.sendall(frame({"type": "connection_init"}))
+        until(connection, b"connection_ack", answer.partition(b"\r\n\r\n")[2])
+
+
 def stream_through(proxy, server, token, topic):
     request = graphql_request(token, FOLLOW, {"t": topic})
     with proxy.connect() as connection:
@@ -301,6 +316,7 @@ def walk(checks, binary, kind, place):
         topic = data(proxy, token, create, n="proxied")["createTopic"]["id"]
         for what, check in [
             ("a socket", socket_through),
+            ("a socket of Amplify's", amplify_through),
             ("an event stream", stream_through),
             ("the client's address, and nothing that the client made up", client_address),
             ("the console", console_through),

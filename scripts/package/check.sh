@@ -74,11 +74,38 @@ try_installed() {
     wait "$pid" || give_up "The server ended with status $?."
 }
 
+# The installed program says its version and commit, and each command has its page; the three shells read its completions.
+try_words() {
+    local share="$fresh/usr/share" command pages=0
+    must "It says its version" grep -qF "$version" <<<"$(inside tocsin --version)"
+    [ -z "$commit" ] || must "It says its commit" grep -qF "${commit:0:7}" <<<"$(inside tocsin --version)"
+    while read -r command; do
+        test -s "$share/man/man1/tocsin-$command.1.gz" || give_up "There is no manual page of tocsin $command."
+        pages=$((pages + 1))
+    done < <(inside tocsin --experimental-dump-help | python3 -c '
+import json, sys
+for each in json.load(sys.stdin)["command"]["subcommands"]:
+    if each["commandName"] != "help" and each.get("shouldDisplay", True): print(each["commandName"])')
+    must "Each of $pages commands has a manual page" test "$pages" -gt 25
+    must "There are pages of settings, errors and metrics" test -s "$share/man/man5/tocsin.toml.5.gz" \
+        -a -s "$share/man/man7/tocsin-errors.7.gz" -a -s "$share/man/man7/tocsin-metrics.7.gz"
+    must "bash takes its completions, which complete a command" grep -qx topic <<<"$(inside bash -c '
+        . /usr/share/bash-completion/completions/tocsin
+        COMP_LINE="tocsin topi" COMP_POINT=11 COMP_WORDS=(tocsin topi) COMP_CWORD=1
+        _tocsin tocsin topi tocsin
+        printf "%s\n" "${COMPREPLY[@]}"')"
+    must "zsh reads its completions" zsh -n "$share/zsh/vendor-completions/_tocsin"
+    must "fish reads its completions" fish --no-execute "$share/fish/vendor_completions.d/tocsin.fish"
+}
+
 check_package() {
     local older="$work/check/older.deb" name
+    # Whatever asks a network for something fails.
+    offline=(unshare --net --)
     make_deb "$work/check/a"
     mv "$deb" "$work/check/first.deb"
     make_deb "$work/check/b"
+    offline=()
     must "Two builds of the package are equal byte by byte" cmp "$work/check/first.deb" "$deb"
     step "Size: $(stat -c %s "$deb") bytes; $(dpkg-deb -f "$deb" Depends | sed 's/^/Depends: /')"
     lintian --no-user-dirs -EvI --fail-on error,warning "$deb" >"$work/check/lintian.log" 2>&1 ||
@@ -98,10 +125,7 @@ check_package() {
     must "The spool is the service's and its group's" test "$(inside stat -c '%a %U:%G' /var/spool/tocsin)" = '2770 tocsin:tocsin'
     must "Its timer is enabled" test "$(inside systemctl is-enabled tocsin-spool.timer 2>/dev/null)" = enabled
     must "The unit is enabled, the socket is not" test "$(inside systemctl is-enabled tocsin.service tocsin.socket 2>/dev/null | paste -sd ' ')" = 'enabled disabled'
-    for name in bash-completion/completions/tocsin zsh/vendor-completions/_tocsin fish/vendor_completions.d/tocsin.fish; do
-        must "There is $name" test -s "$fresh/usr/share/$name"
-    done
-    must "There are manual pages" test -s "$fresh/usr/share/man/man5/tocsin.toml.5.gz"
+    try_words
     try_installed first
 
     # A change of the administrator's, which an upgrade keeps; and a migration that an older program could not live with.
@@ -118,9 +142,11 @@ check_package() {
     inside apt-get remove -y -q tocsin >"$work/check/remove.log" 2>&1 || give_up "The package cannot be removed."
     must "After a removal the program is gone, settings and data stay" \
         test ! -e "$fresh/usr/bin/tocsin" -a -e "$fresh/etc/tocsin/tocsin.toml" -a -s "$fresh/var/lib/tocsin/tocsin.db"
+    must "No unit is left to be started" test -z "$(find "$fresh/usr/lib/systemd" "$fresh/lib/systemd" -name 'tocsin*' 2>/dev/null)"
     inside apt-get purge -y -q tocsin >"$work/check/purge.log" 2>&1 || give_up "The package cannot be purged."
     must "After a purge the settings are gone, data stay" \
         test ! -e "$fresh/etc/tocsin" -a ! -e "$fresh/etc/default/tocsin" -a -s "$fresh/var/lib/tocsin/tocsin.db"
+    must "Nothing of it is enabled any more" test -z "$(find "$fresh/etc/systemd" "$fresh/var/lib/systemd" -name 'tocsin*' 2>/dev/null)"
     must "And a sentence says so" grep -q 'the data in /var/lib/tocsin stays' "$work/check/purge.log"
 }
 
@@ -184,6 +210,7 @@ check_image() {
     in_image user add admin --admin >/dev/null
     token=$(in_image token create --user admin)
     in_image topic create alerts --server "$address" --token "$token" >/dev/null
+    must "Its own command says that it is ready, as a health check does" in_image admin ready
     must "It takes a message" curl --silent --fail --max-time 20 --output /dev/null "$address/tcm/create-message" \
         -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -d '{"topic": "alerts", "title": "Disk full"}'
     kill -TERM "$(pgrep -f "^/usr/bin/tocsin serve --ready-file /data/ready" | head -1)"
@@ -232,7 +259,7 @@ PYTHON
 
 check_all() {
     [ "$(id -u)" -eq 0 ] || give_up "check installs into a root of its own, which needs root."
-    install_packages lintian debootstrap bubblewrap strace uidmap curl procps python3 || give_up "Not all tools could be installed."
+    install_packages lintian debootstrap bubblewrap strace uidmap curl procps python3 systemd zsh fish || give_up "Not all tools could be installed."
     rm -rf "$work/check"
     mkdir -p "$work/check"
     "$root/scripts/units.sh"
