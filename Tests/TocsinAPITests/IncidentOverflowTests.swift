@@ -41,10 +41,10 @@ struct IncidentOverflowTests {
         func incidents() async throws -> [String] {
             let answer = try await api.run("{ listIncidents { items { number key state occurrences body } } }")
             let items = answer["data"]?["listIncidents"]?["items"]?.arrayValue ?? []
-            return items.sorted { ($0["number"]?.intValue ?? 0) < ($1["number"]?.intValue ?? 0) }.map {
-                let body = $0["body"]?.stringValue?.split(separator: ": ").last ?? ""
-                let words = ["key", "state"].compactMap { name in $0[name]?.stringValue }
-                return words.joined(separator: " ") + " \($0["occurrences"]?.intValue ?? 0) \(body)"
+            return items.sorted { ($0["number"]?.intValue ?? 0) < ($1["number"]?.intValue ?? 0) }.map { item in
+                let body = item["body"]?.stringValue?.split(separator: ": ").last ?? ""
+                let words = ["key", "state"].compactMap { item[$0]?.stringValue }
+                return words.joined(separator: " ") + " \(item["occurrences"]?.intValue ?? 0) \(body)"
             }
         }
     }
