@@ -46,6 +46,7 @@ final class APIHarness: Sendable {
         book: GrantBook = GrantBook(),
         passwords: any PasswordHashing = PasswordGate(),
         signsIn: Bool = false,
+        hooks: [any ModelHook] = [],
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try ReadSchemas.schema(of: model)
@@ -84,6 +85,7 @@ final class APIHarness: Sendable {
             let rights = PushRights(topics: schema.topics, messages: schema.messages)
             environment.hooks["Monitor"] = MonitorHook(of: monitors, rights: rights, zones: environment.zones)
         }
+        for hook in hooks { environment.hooks[hook.model] = hook }
         self.environment = environment
         if let storage = environment.storage {
             let (store, tables) = (store, schema.models.map(\.table))

@@ -91,7 +91,8 @@ struct ModelTypeFactory {
             keyFields: declaration.keyFields,
             timestamps: timestamps,
             typeNames: declaration.typeNames.map(MessageTypeNames.init(declared:)) ?? .shipped,
-            isSharingAllowed: isSharingAllowed
+            isSharingAllowed: isSharingAllowed,
+            isShipped: declaration.isShipped
         )
     }
 

@@ -60,7 +60,9 @@ package enum AccessPolicy {
         on model: ModelType,
         of topic: TopicID
     ) -> AccessDecision {
-        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation) else {
+        guard let sharing = model.sharing, [.read, .get, .list, .listen].contains(operation),
+            sharing.need(for: .read) == .reading
+        else {
             return .deny(reason: "Readers of a topic may only read it.")
         }
         return .allow(where: .field(sharing.field, .equal(.text(topic.text))))
@@ -82,7 +84,7 @@ package enum AccessPolicy {
                     && caller.isFrom($0.provider)
             })
         else { return nil }
-        return .granted(sharing.field, need, GrantSubject.of(caller))
+        return .granted(sharing.field, need, GrantSubject.of(caller)).and(sharing.among)
     }
 
     private static func joined(_ ruled: Predicate?, _ shared: Predicate?) -> Predicate? {

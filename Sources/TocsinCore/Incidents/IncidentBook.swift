@@ -165,6 +165,7 @@ package struct IncidentBook: EventIntake {
     /// Lets a message come later; nil where that cannot be, and it is to come at once.
     func schedule(
         _ input: String,
+        _ wish: ScheduledMessage.PushWord,
         id: String?,
         at moment: Timestamp,
         in topic: TopicID,
@@ -183,7 +184,7 @@ package struct IncidentBook: EventIntake {
             plan: plan,
             createdAt: environment.time.now()
         )
-        message.nextAt = moment
+        (message.nextAt, message.wish) = (moment, wish)
         guard case .success = try scheduled.insert(message, nil, by: author, writer) else { return nil }
         return message.id
     }

@@ -182,15 +182,16 @@ extension IncidentTurn {
         _ model: ModelType
     ) throws(StoreError) -> (incident: IncidentCase, message: (MessageID, MessageNumber)?) {
         var (event, key, source) = (event, key, source)
-        if try writer.hasOpenIncidents(Self.openOfTopic, in: TopicID(topic.id)) {
+        if try writer.hasOpenIncidents(book.environment.limits.openIncidents, in: TopicID(topic.id)) {
             source.id = "topic:" + topic.id
             source.integrationID = nil
             key = Self.overflowKey
-            (event.title, event.body, event.alerts) = ("Too many open incidents", "Resolve some of them.", [])
+            let body = "Resolve some of them. The last one that had no room: \(title(event, source))"
+            (event.title, event.body, event.alerts) = ("Too many open incidents", body, [])
             if let id = try writer.openIncident(of: source.id, key: key), var overflow = try incident(id) {
                 var standing = overflow.standing
                 standing.occurrences += 1
-                try write(standing, ["lastEventAt": .text(now.iso8601)], to: &overflow)
+                try write(standing, ["lastEventAt": .text(now.iso8601), "body": .text(body)], to: &overflow)
                 return (overflow, nil)
             }
         }

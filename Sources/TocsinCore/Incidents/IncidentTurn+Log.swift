@@ -18,6 +18,7 @@ extension IncidentTurn {
                 return outcome
             }
         }
+        if event.isWithdrawal, try !takesAway(event) { return outcome }
         let message = add(input(of: event, source), isPushed: event.isPushed)
         if let key = event.messageKey { madeByKey[MessageKey(topicID: TopicID(topic.id), key: key)] = message }
         (outcome.messageID, outcome.messageNumber) = (message.id.text, message.number)
@@ -40,14 +41,35 @@ extension IncidentTurn {
             if isOurs, isGood { return known }
             id = nil
         }
+        var wish = ScheduledMessage.PushWord()
+        (wish.collapseKey, wish.isPushed) = (event.collapseKey, event.isPushed)
         return try book.schedule(
             json(of: event, source),
+            wish,
             id: id,
             at: due,
             in: TopicID(topic.id),
             by: author,
             writer
         )
+    }
+
+    /// Whether a withdrawal takes anything off the screen.
+    ///
+    /// That is what was told last under its key, unless it was a withdrawal itself. What waits to
+    /// come under the key does so no more.
+    private func takesAway(_ event: SenderEvent) throws(StoreError) -> Bool {
+        guard let key = event.collapseKey else { return false }
+        for id in try writer.delayedMessages(of: author.userID, in: TopicID(topic.id), collapsedBy: key) {
+            try writer.removeScheduledMessage(id)
+            try writer.removeTimer(.message, of: id)
+        }
+        let place = JSONMapText.text(key)
+        let shown = try writer.recentPushes(in: TopicID(topic.id), with: place).first {
+            JSONObjectText.member("collapseKey", of: $0.push) == place
+        }
+        guard let shown else { return false }
+        return !event.data.keys.contains { JSONObjectText.member($0, of: shown.data) != nil }
     }
 
     private func input(of event: SenderEvent, _ source: Source) -> RecordInput {

@@ -18,8 +18,6 @@ final class IncidentTurn {
     /// What became of it.
     private(set) var told: MessageID?
 
-    /// So many incidents of a topic may be open.
-    static let openOfTopic = 10_000
     /// So many alerts of an incident are kept.
     static let alertsOfIncident = 10_000
     /// So many entries a timeline has.

@@ -261,13 +261,12 @@ extension IntegrationService {
         -> [ReceivedRequest]
     {
         guard (1...100).contains(limit) else { throw .badInput("limit must be 1 to 100; it is \(limit).") }
-        guard case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: caller),
-            permitted.matches(record)
-        else { return [] }
+        guard case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: caller) else { return [] }
         try await notes.write(to: environment.store)
         let oldest = environment.time.now().adding(seconds: -ReceivedRequest.keptSeconds)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.receivedRequests(of: record.id, limit: Int(limit)).filter { $0.at >= oldest }
+            guard permitted.matches(record, try reader.roles(askedBy: permitted, of: record)) else { return [] }
+            return try reader.receivedRequests(of: record.id, limit: Int(limit)).filter { $0.at >= oldest }
         }
     }
 }

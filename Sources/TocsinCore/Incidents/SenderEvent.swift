@@ -52,6 +52,9 @@ package struct SenderEvent: Sendable, Equatable {
     package var messageKey: String?
     /// What later messages take the place of on the screen.
     package var collapseKey: String?
+    /// Whether it only takes something off the screen: where nothing is shown under `collapseKey`,
+    /// it makes no message.
+    package var isWithdrawal: Bool
     /// When the message is to come; nil: at once.
     package var dueAt: Timestamp?
     /// The incident resolves itself after so long without an event; nil: the integration says.
@@ -65,7 +68,7 @@ package struct SenderEvent: Sendable, Equatable {
     package init(_ action: Action, key: String? = nil, title: String = "", body: String = "") {
         (self.action, self.key, self.title, self.body) = (action, key, title, body)
         (labels, data, links, alerts, buttons) = ([:], [:], [], [], [])
-        (truncatedAlerts, isPushed) = (0, true)
+        (truncatedAlerts, isPushed, isWithdrawal) = (0, true, false)
     }
 
     /// An address with its words.

@@ -117,7 +117,8 @@ package final class ModelType: Sendable {
         keyFields: [String] = ["id"],
         timestamps: Timestamps = Timestamps(),
         typeNames: MessageTypeNames = .shipped,
-        isSharingAllowed: Bool = true
+        isSharingAllowed: Bool = true,
+        isShipped: Bool = false
     ) {
         self.name = name
         self.plural = plural
@@ -132,7 +133,7 @@ package final class ModelType: Sendable {
         let positions = FieldPositions(fields.map(\.name))
         self.positions = positions
         let isShareable = isSharingAllowed && (name != "Topic" || keyFields == ["id"])
-        sharing = isShareable ? ModelSharing(of: name, table, rules, at: { positions[$0] }) : nil
+        sharing = isShareable ? ModelSharing(of: name, table, rules, isShipped: isShipped) { positions[$0] } : nil
         inputKinds = fields.map { $0.role == .declared ? $0.kind : nil }
         textLimits = fields.map { TextLimit(of: $0.name, in: name) }
         self.fieldRules = Dictionary(

@@ -27,6 +27,19 @@ package struct ScheduledMessage: Sendable, Hashable {
     package var updatedAt: Timestamp
     /// When its present cron line was written, where that was not when it was made.
     package var cronChangedAt: Timestamp?
+    /// What the sender said of its push, where one delayed it.
+    package var wish = PushWord()
+
+    /// What senders say of a push that clients cannot say themselves.
+    package struct PushWord: Sendable, Hashable {
+        /// What it takes the place of on the screen.
+        package var collapseKey: String?
+        /// Whether devices get it.
+        package var isPushed = true
+
+        /// A push as any other.
+        package init() {}
+    }
 
     /// A person as they were when they wrote the schedule.
     package struct Owner: Sendable, Hashable {

@@ -133,6 +133,8 @@ package struct ServiceLimits: Sendable, Hashable {
     package var topicsPerOwner = 10_000
     /// Users, groups and others that one topic may be shared with.
     package var grantsPerTopic = 500
+    /// Incidents of one topic that may be open; beyond it one counts for all others.
+    package var openIncidents = 10_000
     /// Local groups of the server.
     package var groups = 10_000
     /// Members of one local group.

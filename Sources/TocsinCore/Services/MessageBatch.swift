@@ -217,7 +217,7 @@ extension MessageBatch {
     private func startFanouts(_ writer: any StoreWriter) throws(StoreError) {
         let members = topics.ids.map { held[$0]?.membersWithoutDevice }
         var (deliveries, fanouts): ([Delivery], [Fanout]) = ([], [])
-        let unpushed = Set(drafts.lazy.filter { $0.serversWord?.isPushed == false }.map(\.id))
+        let unpushed = Set(drafts.lazy.filter { !$0.isPushed }.map(\.id))
         for (record, topic) in zip(stored.records, topicsOfCreated) where !unpushed.contains(record.id) {
             guard let members = members[topic] else {
                 fanouts.append(fanout(of: record, in: topics.ids[topic]))

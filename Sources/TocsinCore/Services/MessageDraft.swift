@@ -38,6 +38,8 @@ struct MessageContent: Sendable {
     let condition: Predicate
     /// What the server alone writes of it; nil for messages that people publish.
     var serversWord: ServersWord?
+    /// Whether devices get it.
+    var isPushed = true
 
     /// What a message says that the server makes in a topic, whoever brought it about.
     struct ServersWord: Sendable {
@@ -45,8 +47,6 @@ struct MessageContent: Sendable {
         let owner: String?
         /// The incident that it is about.
         let incident: (id: String, change: IncidentChange)?
-        /// Whether devices get it.
-        let isPushed: Bool
     }
 }
 
@@ -73,6 +73,8 @@ final class MessageDraft: GroupedWrite {
     let sharedOwner: String?
     /// Set for messages that the server makes, which no rule is asked about.
     let serversWord: MessageContent.ServersWord?
+    /// Whether devices get it.
+    let isPushed: Bool
     private let input: RecordInput
     private let condition: Predicate
     /// What the rules ask of the message and of its topic; of one caller's
@@ -92,7 +94,7 @@ final class MessageDraft: GroupedWrite {
         id = givenID ?? makers.environment.identifiers.makeID()
         let key = content.input.value(ofFieldAt: known.key, in: model)?.text
         self.key = if let key { MessageKey(topicID: content.topicID, key: key) } else { nil }
-        serversWord = content.serversWord
+        (serversWord, isPushed) = (content.serversWord, content.isPushed)
         sharedOwner =
             if let word = content.serversWord { word.owner } else {
                 makers.sharedOwners.owner(of: content.topicID, for: caller)

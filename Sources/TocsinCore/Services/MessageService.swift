@@ -117,21 +117,34 @@ package struct MessageService: Sendable {
     }
 
     /// The message to be created, with all checks done that need nothing from the store.
+    ///
+    /// - Parameter wish: What a sender said of its push.
     func draft(
         _ input: RecordInput,
         condition: Predicate = .always,
+        wish: ScheduledMessage.PushWord = ScheduledMessage.PushWord(),
         caller: Identity
     ) throws(ServiceError) -> MessageDraft {
         guard case .allow(let permitted) = AccessPolicy.decision(.create, on: messages, for: caller),
             case .allow(let publishable) = publishableTopics(caller)
         else { throw .unauthorized }
         try checks.check(input, of: messages)
-        let input = try messages.typeNames.completed(input, of: messages)
+        var input = try messages.typeNames.completed(input, of: messages)
+        if let key = wish.collapseKey {
+            let given: String? = if case .json(let text)? = input["push"] { text } else { nil }
+            let ours = JSONMapText.object(["collapseKey": key])
+            input["push"] = .json(JSONObjectText.merged(given ?? "{}", ours))
+        }
         let topic = input.value(ofFieldAt: messages.knownPositions.topic, in: messages)?.text ?? ""
         guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }
         return MessageDraft(
             makers,
-            MessageContent(input: input, topicID: TopicID(topic), condition: condition),
+            MessageContent(
+                input: input,
+                topicID: TopicID(topic),
+                condition: condition,
+                isPushed: wish.isPushed
+            ),
             by: caller,
             PublishRules(permitted: permitted, publishable: publishable)
         )
@@ -152,7 +165,8 @@ package struct MessageService: Sendable {
                 input: input,
                 topicID: TopicID(topic.id),
                 condition: .always,
-                serversWord: MessageContent.ServersWord(owner: topic.owner, incident: incident, isPushed: isPushed)
+                serversWord: MessageContent.ServersWord(owner: topic.owner, incident: incident),
+                isPushed: isPushed
             ),
             by: caller,
             PublishRules(permitted: .always, publishable: .always)

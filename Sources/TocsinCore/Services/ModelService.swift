@@ -338,14 +338,15 @@ extension StoreReader {
 
 extension Identity {
     /// Whether the caller may write what an input says of owners: whoever changes a record by a
-    /// grant says nothing of them.
+    /// grant says nothing of them, nor of where the record stands.
     fileprivate func mayMove(_ record: Record, by input: RecordInput) -> Bool {
         let model = record.model
-        guard model.sharing != nil, case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: self),
+        guard let sharing = model.sharing,
+            case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: self),
             !permitted.matches(record)
         else { return true }
-        return model.ownerRules.allSatisfy { rule in
-            input[rule.field].map { $0.hasBytes(of: record[rule.field]) } ?? true
+        return (model.ownerRules.map(\.field) + sharing.lasting).allSatisfy { name in
+            input[name].map { $0.hasBytes(of: record[name]) } ?? true
         }
     }
 

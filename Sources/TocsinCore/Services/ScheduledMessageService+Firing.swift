@@ -129,7 +129,7 @@ extension ScheduledMessageService {
         do throws(ServiceError) {
             var input = try content(json).in(topic)
             input["key"] = .text("scheduled/\(message.id)/\(dueAt.milliseconds / 1000)")
-            draft = try messages.draft(input, caller: caller)
+            draft = try messages.draft(input, wish: message.wish, caller: caller)
             try environment.takeStorage(for: input, of: rights.messages, by: caller, sharedBy: draft.sharedOwner)
         } catch {
             return Self.outcome(error)

@@ -4,21 +4,32 @@ private enum SQL {
     static let columns = """
         id, user_id, username, provider, name, topic_id, input, due_at, cron, time_zone, until_at, webhook, enabled, \
         disabled_reason, last_message_id, last_at, missed, next_at, generation, created_at, updated_at, \
-        cron_changed_at
+        cron_changed_at, collapse_key, pushed
         """
     static let one = "SELECT \(columns) FROM scheduled_messages WHERE id = $1"
     static let ofUser = "SELECT \(columns) FROM scheduled_messages WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3"
     static let count = "SELECT count(*) FROM scheduled_messages WHERE user_id = $1"
+    static let delayed = """
+        SELECT id FROM scheduled_messages
+        WHERE user_id = $1 AND topic_id = $2 AND collapse_key = $3 AND next_at IS NOT NULL ORDER BY id
+        """
+    /// Walks over the topic's last messages, by its index.
+    static let recent = """
+        SELECT push, data FROM (SELECT number, push, data, deleted FROM messages WHERE topic_id = $1
+            ORDER BY number DESC NULLS LAST LIMIT 1000) AS recent
+        WHERE push LIKE $2 AND coalesce(deleted, 0) = 0 ORDER BY number DESC
+        """
     static let insert = """
         INSERT INTO scheduled_messages (\(columns))
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+            $23, $24)
         ON CONFLICT (id) DO NOTHING
         """
     static let save = """
         UPDATE scheduled_messages SET username = $3, provider = $4, name = $5, topic_id = $6, input = $7, due_at = $8,
             cron = $9, time_zone = $10, until_at = $11, webhook = $12, enabled = $13, disabled_reason = $14,
             last_message_id = $15, last_at = $16, missed = $17, next_at = $18, generation = $19, created_at = $20,
-            updated_at = $21, cron_changed_at = $22
+            updated_at = $21, cron_changed_at = $22, collapse_key = $23, pushed = $24
         WHERE id = $1 AND user_id = $2
         """
     static let remove = "DELETE FROM scheduled_messages WHERE id = $1"
@@ -36,6 +47,18 @@ extension SQLReading {
 
     func scheduledMessages(of user: UserID, after id: String, limit: Int) throws(StoreError) -> [ScheduledMessage] {
         try connection.all(SQL.ofUser, [.text(user.text), .text(id), .int(Int64(limit))], ScheduledMessage.init)
+    }
+
+    func delayedMessages(of user: UserID, in topic: TopicID, collapsedBy key: String) throws(StoreError) -> [String] {
+        try connection.all(SQL.delayed, [.text(user.text), .text(topic.text), .text(key)]) { $0.text(0) }
+    }
+
+    func recentPushes(in topic: TopicID, with text: String) throws(StoreError) -> [(push: String, data: String)] {
+        // What patterns give a meaning stands for any character: the databases escape differently.
+        let pattern = "%" + String(text.map { $0 == "%" || $0 == "\\" ? "_" : $0 }) + "%"
+        return try connection.all(SQL.recent, [.text(topic.text), .text(pattern)]) { row in
+            (push: row.text(0), data: row.text(1))
+        }
     }
 
     func scheduledMessageCount(of user: UserID) throws(StoreError) -> Int {
@@ -71,6 +94,7 @@ extension ScheduledMessage {
             SQLValue(isEnabled), SQLValue(disabledReason), SQLValue(lastMessageID?.text),
             SQLValue(lastAt), .int(Int64(missed)), SQLValue(nextAt),
             .int(generation), SQLValue(createdAt), SQLValue(updatedAt), SQLValue(cronChangedAt),
+            SQLValue(wish.collapseKey), SQLValue(wish.isPushed),
         ]
     }
 
@@ -97,5 +121,7 @@ extension ScheduledMessage {
         generation = row.int(18)
         updatedAt = row.moment(20)
         cronChangedAt = row.optionalMoment(21)
+        // Rows of older programs say nothing.
+        (wish.collapseKey, wish.isPushed) = (row.optionalText(22), row.isNull(23) || row.int(23) != 0)
     }
 }

@@ -29,9 +29,16 @@ final class SenderPageDesk {
 
     private func key(_ kind: String) async throws -> String {
         if let key = keys[kind] { return key }
-        let key = try await scene.way(kind).key
+        let receiver = Self.receiver(of: kind)
+        let more: JSONObject = receiver.map { ["receiver": .string($0)] } ?? [:]
+        let key = try await scene.way(receiver == nil ? kind : "TEMPLATE", more).key
         keys[kind] = key
         return key
+    }
+
+    /// The receiver that ships whose key is meant, as in `TEMPLATE github`.
+    private static func receiver(of kind: String) -> String? {
+        kind.hasPrefix("TEMPLATE ") ? String(kind.dropFirst("TEMPLATE ".count)) : nil
     }
 
     /// The kind whose key a page's text means.
@@ -39,6 +46,8 @@ final class SenderPageDesk {
         switch page.name {
         case "heartbeats", "monitoring", "zabbix", "templates": "MONITOR"
         case "events", "hosts", "nagios", "icinga": "EVENT"
+        case "prometheus": "ALERTMANAGER"
+        case "apprise", "github", "sentry", "uptime-kuma": "TEMPLATE " + page.name
         default: page.name.uppercased()
         }
     }
@@ -62,6 +71,11 @@ final class SenderPageDesk {
             "PAGERDUTY": "pagerduty-alertmanager-trigger", "SLACK": "slack-alertmanager-firing",
             "GOTIFY": "gotify-python", "EVENT": "event-list", "MAIL": "mail-cron",
         ]
+        if let receiver = receiver(of: kind) {
+            let folder = "\(SenderPage.root)/Tests/TocsinReceiversTests/Receivers/\(receiver)"
+            let first = try FileManager.default.contentsOfDirectory(atPath: folder).sorted().first ?? ""
+            return try RecordedPost(path: "\(folder)/\(first)")
+        }
         guard let name = names[kind] else { throw HarnessFailure("Nothing is recorded of \(kind).") }
         return try RecordedPost(path: "\(SenderPage.root)/Tests/TocsinReceiversTests/Recorded/\(name).json")
     }
@@ -91,6 +105,8 @@ final class SenderPageDesk {
         switch block.language {
         case "sh": return true
         case "console": return try await runCommands(text, page)
+        case "yaml" where text.hasPrefix("groups:"): try await checkPrometheus("rules", text)
+        case "yaml" where text.hasPrefix("rule_files:"): try await checkPrometheus("config", text)
         case "yaml": try await checkAlertmanager(text, page)
         case "json": try await postJSON(text, page)
         case "text" where text.hasPrefix("#!"): try await run(text, page, smartd: true)
@@ -158,6 +174,21 @@ final class SenderPageDesk {
         for match in text.matches(of: /url: "?https:\/\/tocsin(?:-[0-9])?\.example(\/[^"\s,]+)/) {
             try await post(to: SenderPage.Address(method: nil, path: String(match.output.1)), page)
         }
+    }
+
+    /// Has `promtool` judge rules, or the configuration that names them, where it is there.
+    private func checkPrometheus(_ part: String, _ text: String) async throws {
+        let tools = ["/usr/bin/promtool", SenderPage.root + "/.venv/prometheus/usr/bin/promtool"]
+        guard let promtool = tools.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else { return }
+        let file = installation.folder + (part == "rules" ? "/rules.yml" : "/prometheus.yml")
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let result = try await ChildProcess.run(
+            promtool,
+            ["check", part, file],
+            environment: TestBinary.environment,
+            folder: installation.folder
+        )
+        guard result.status == 0 else { throw HarnessFailure("promtool: \(result.output) \(result.errors)") }
     }
 
     private static var amtool: String? {

@@ -80,6 +80,29 @@ struct SenderWishTests {
         }
     }
 
+    @Test("to delete or clear a sequence makes a message where it is shown, ends what waits, and else makes none")
+    func withdrawn() async throws {
+        try await Installation.run { installation in
+            let scene = try await ReceiverScene(installation)
+            let fields = ["Authorization: Bearer \(try await scene.way("NTFY").key)"]
+            for (method, path) in [("DELETE", "/alerts/s1"), ("PUT", "/alerts/s1/clear")] {
+                let answer = try await scene.post(path, "", fields, method: method)
+                #expect(answer.status == 200, "\(answer.body)")
+                #expect(try answer.json["id"] == "" && answer.json["sequence_id"] == "s1", "\(answer.body)")
+            }
+            _ = try await scene.post("/alerts", "other", fields + ["Sequence-ID: S1"])
+            _ = try await scene.post("/alerts", "later", fields + ["Sequence-ID: s1", "Delay: 1h"])
+            _ = try await scene.post("/alerts/s1", "", fields, method: "DELETE")
+            #expect(try await scene.messages().map { $0["body"] } == ["other"])
+            let rows = try await installation.curl("{ listScheduledMessages { items { id } } }", token: scene.ada)
+            #expect(rows["data"]?["listScheduledMessages"]?["items"] == [], "\(rows)")
+            _ = try await scene.post("/alerts/s1", "shown", fields)
+            for _ in 1...2 { _ = try await scene.post("/alerts/s1", "", fields, method: "DELETE") }
+            let titles = try await scene.messages().map { $0["title"]?.stringValue ?? "" }
+            #expect(titles.dropFirst(2) == ["Deleted"], "\(titles)")
+        }
+    }
+
     @Test("the JSON of a request that names a template is read by it, and answered as ntfy answers")
     func template() async throws {
         try await Installation.run { installation in

@@ -32,7 +32,7 @@ struct RightsMatrixTests {
         let rows: [String]
         /// What stands in the table for those who have it.
         var cells: Set<String> = ["yes", "all"]
-        /// `TOPIC`, `MESSAGE` and `ALARM` stand for ids, `SELF` for the caller's name; changes name
+        /// `TOPIC`, `MESSAGE`, `ALARM` and `WAYIN` stand for ids, `SELF` for the caller's name; changes name
         /// a version that is not there, so that who may is told of a conflict and nothing changes.
         let document: String
         /// Where the answer has something for those who may; nil: it is enough not to be refused.
@@ -82,6 +82,7 @@ struct RightsMatrixTests {
     static let seeing = "see the rest of the topic, its messages and live feed"
     static let answering = "see and answer the topic's [incidents](incidents.md)"
     private static let managing = "rename the topic, see members and grants, share it"
+    private static let posting = "see, change and delete [ways in](integrations.md) to the topic, make keys of them"
     static let learning = "learn what became of pushes"
 
     static let rights: [Right] = [
@@ -174,6 +175,28 @@ struct RightsMatrixTests {
             name: "remove members",
             rows: [managing],
             document: #"mutation { removeMember(topicId: "TOPIC", userId: "nobody") { push } }"#
+        ),
+        Right(
+            name: "see a way in",
+            rows: [posting],
+            document: #"{ getIntegration(id: "WAYIN") { name } }"#,
+            path: ["getIntegration", "name"]
+        ),
+        Right(
+            name: "make a key",
+            rows: [posting],
+            document: #"mutation { rotateIntegrationKey(id: "WAYIN") { key } }"#,
+            path: ["rotateIntegrationKey", "key"]
+        ),
+        Right(
+            name: "change a way in",
+            rows: [posting],
+            document: #"mutation { updateIntegration(input: { id: "WAYIN", name: "n", _version: 99 }) { id } }"#
+        ),
+        Right(
+            name: "delete a way in",
+            rows: [posting],
+            document: #"mutation { deleteIntegration(input: { id: "WAYIN", _version: 99 }) { id } }"#
         ),
         Right(
             name: "learn what became of pushes to anybody",
@@ -270,11 +293,13 @@ struct RightsMatrixTests {
         let topic: String
         let message: String
         let incident: String
+        let integration: String
 
         /// A document, command or body with the ids of what it is tried on.
         func filled(_ text: String) -> String {
             text.replacing("TOPIC", with: topic).replacing("MESSAGE", with: message)
-                .replacing("ALARM", with: incident).replacing("SELF", with: name)
+                .replacing("ALARM", with: incident).replacing("WAYIN", with: integration)
+                .replacing("SELF", with: name)
         }
     }
 
@@ -309,7 +334,11 @@ struct RightsMatrixTests {
                         name: isOwner ? "ada" : name,
                         topic: topic,
                         message: message,
-                        incident: try await scene.raise(in: topic)
+                        incident: try await scene.raise(in: topic),
+                        integration: try await scene.make(
+                            "Integration",
+                            ["kind": "EVENT", "topicId": .string(topic)]
+                        )
                     )
                 )
             }

@@ -217,7 +217,7 @@ struct IncidentPushTests {
             harness.transport.answer { sent, earlier in
                 sent.token == "bb" && earlier == 0 ? .unknown(reason: "cut") : .ok
             }
-            let data = FieldValue.text("{\"incidentPriority\":\"5\"}")
+            let data = FieldValue.json("{\"incidentPriority\":\"5\"}")
             try await harness.publish(
                 "m1",
                 number: 1,

@@ -62,6 +62,7 @@ struct NtfyMessage {
         guard kind == .message else {
             (event.title, event.priority) = (kind == .clear ? "Cleared" : "Deleted", 1)
             event.data["ntfy"] = kind.rawValue
+            event.isWithdrawal = true
             return event
         }
         let emoji = tags.compactMap { Emoji.named($0) }.joined()

@@ -1,0 +1,127 @@
+import JSON
+import Testing
+
+/// What the role OWNER gives of the ways in to a shared topic.
+@Suite("Ways in to shared topics", .timeLimit(.minutes(5)))
+struct SharedIntegrationTests {
+    /// A server where ada owns `alerts`, and bob is OWNER there until the grant is taken back.
+    private struct Scene {
+        let scene: ReceiverScene
+        let grant: String
+
+        init(_ installation: Installation) async throws {
+            scene = try await ReceiverScene(installation)
+            let share = "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"bob\", roles: [OWNER]}) { id } }"
+            let shared = try await installation.curl(share, ["t": .string(scene.topicID)], token: scene.ada)
+            grant = try #require(shared["data"]?["grantTopic"]?["id"]?.stringValue, "\(shared)")
+        }
+
+        /// What bob is answered, with the integration's id left out.
+        func bob(_ document: String, _ id: String) async throws -> String {
+            let answer = try await scene.installation.curl(document.replacing("WAY", with: id), token: scene.bob)
+            return answer.serializedString().replacing(id, with: "WAY")
+        }
+    }
+
+    /// What can be asked for of one integration.
+    private static let operations = [
+        "{ getIntegration(id: \"WAY\") { id name kind url keyHint recent { status } } }",
+        "{ integrations: listIntegrations(filter: { id: { eq: \"WAY\" } }) { items { id } } }",
+        "mutation { rotateIntegrationKey(id: \"WAY\") { url } }",
+        "mutation { revokeIntegrationKey(id: \"WAY\", hint: \"aaaa\") { id } }",
+        "mutation { setIntegrationSecret(id: \"WAY\", name: SIGNATURE, value: \"s\") { id } }",
+        "mutation { updateIntegration(input: { id: \"WAY\", name: \"n\", _version: 1 }) { id } }",
+        "mutation { deleteIntegration(input: { id: \"WAY\", _version: 1 }) { id } }",
+    ]
+
+    @Test("OWNER sees a way in, posts by a key of it, changes and deletes it; it stays in its topic")
+    func managed() async throws {
+        try await Installation.run { installation in
+            let stage = try await Scene(installation)
+            let scene = stage.scene
+            let way = try await scene.way("EVENT")
+            let key = try await scene.rotated(way.id, token: scene.bob)
+            #expect(try await scene.post("/in/\(key.key)", SentBody.event).status == 202)
+            let seen = try await scene.integration(way.id, "name recent { status body }", token: scene.bob)
+            #expect(seen["name"] == "a EVENT" && seen["recent"]?[0]?["status"] == 202, "\(seen)")
+            let list = "{ integrationsByTopicId(topicId: \"\(scene.topicID)\") { items { id } } }"
+            #expect(try await stage.bob(list, way.id).contains("WAY"))
+            let other = try await installation.curl(
+                "mutation { createTopic(input: { name: \"other\" }) { id } }",
+                token: scene.bob
+            )
+            let topic = other["data"]?["createTopic"]?["id"]?.stringValue ?? "\(other)"
+            for change in [
+                "topicId: \"\(topic)\"", "editors: [\"bob\"]",
+                "watchdogs: [{ match: \"{\\\"a\\\": \\\"b\\\"}\", monitorId: \"m\" }]",
+            ] {
+                let document = "mutation { updateIntegration(input: { id: \"WAY\", \(change), _version: 1 }) { id } }"
+                let answer = try await stage.bob(document, way.id)
+                #expect(answer.contains("UNAUTHORIZED"), "\(change): \(answer)")
+            }
+            let rename =
+                "mutation { updateIntegration(input: { id: \"WAY\", name: \"n\", _version: 1 }) { name owner } }"
+            let renamed = try await stage.bob(rename, way.id)
+            #expect(renamed.contains("\"name\":\"n\"") && renamed.contains("ada"), "\(renamed)")
+            let delete = "mutation { deleteIntegration(input: { id: \"WAY\", _version: 2 }) { id } }"
+            #expect(try await !stage.bob(delete, way.id).contains("errors"))
+            #expect(try await scene.post("/in/\(key.key)", SentBody.event).status == 401)
+        }
+    }
+
+    @Test("what is another topic's, takes pings, or was shared once is answered byte for byte as what is not there")
+    func foreign() async throws {
+        try await Installation.run { installation in
+            let stage = try await Scene(installation)
+            let scene = stage.scene
+            let made = try await installation.curl(
+                "mutation { createTopic(input: { name: \"private\" }) { id } }",
+                token: scene.ada
+            )
+            let topic = made["data"]?["createTopic"]?["id"] ?? .null
+            let (pings, elsewhere) = (
+                try await scene.way("HEARTBEAT"), try await scene.way("EVENT", ["topicId": topic])
+            )
+            let way = try await scene.way("EVENT")
+            let key = try await scene.rotated(way.id, token: scene.bob)
+            let absent = "01930000-0000-7000-8000-000000000000"
+            for document in Self.operations {
+                let expected = try await stage.bob(document, absent)
+                for id in [pings.id, elsewhere.id] {
+                    #expect(try await stage.bob(document, id) == expected, "\(document)")
+                }
+            }
+            let revoke = "mutation { revokeGrant(id: \"\(stage.grant)\") { id } }"
+            let revoked = try await installation.curl(revoke, token: scene.ada)
+            #expect(revoked["errors"] == nil, "\(revoked)")
+            for document in Self.operations {
+                let expected = try await stage.bob(document, absent)
+                #expect(try await stage.bob(document, way.id) == expected, "\(document)")
+            }
+            // The page says so: its owner makes a new key, without an overlap.
+            #expect(try await scene.post("/in/\(key.key)", SentBody.event).status == 202)
+            _ = try await scene.rotated(way.id, overlapSeconds: 0)
+            #expect(try await scene.post("/in/\(key.key)", SentBody.event).status == 401)
+        }
+    }
+
+    @Test("who may publish and read, and is not OWNER, manages no way in")
+    func others() async throws {
+        try await Installation.run { installation in
+            let scene = try await ReceiverScene(installation)
+            let way = try await scene.way("EVENT")
+            let share = """
+                mutation($t: ID!) { grantTopic(input: {topicId: $t, user: "bob", roles: [PUBLISHER, READER]}) { id } }
+                """
+            _ = try await installation.curl(share, ["t": .string(scene.topicID)], token: scene.ada)
+            for document in Self.operations {
+                var answers: Set<String> = []
+                for id in [way.id, "01930000-0000-7000-8000-000000000000"] {
+                    let answer = try await installation.curl(document.replacing("WAY", with: id), token: scene.bob)
+                    answers.insert(answer.serializedString().replacing(id, with: "WAY"))
+                }
+                #expect(answers.count == 1, "\(document): \(answers)")
+            }
+        }
+    }
+}
