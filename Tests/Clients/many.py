@@ -49,7 +49,7 @@ def shown_to_the_end(here, name, table, least):
         more.click()
         expect(rows).not_to_have_count(counts[-1] + 1, timeout=60_000)
     expect(pages).to_contain_text(f"All {counts[-1]} are shown.")
-    here.same(f"{name}: they are shown by pages, and then all {counts[-1]}", [counts[0] < counts[-1], counts[-1] >= least, counts == sorted(counts)], [True] * 3)
+    here.same(f"{name}: shown by pages, and then all {counts[-1]}", [counts[0] < counts[-1], counts[-1] >= least, counts == sorted(counts)], [True] * 3)
     return counts[-1]
 
 
