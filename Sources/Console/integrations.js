@@ -104,7 +104,7 @@ function adding(topicId, draw, show) {
 }
 
 function one(integration, run, show, draw) {
-  const { id, name, kind, receiver, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
+  const { id, name, kind, receiver, template, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
   const isOn = enabled !== false;
   const of = (words) => `${words}: ${name}`;
   const turn = isOn ? texts.integrations.turnOff : texts.integrations.turnOn;
@@ -118,7 +118,7 @@ function one(integration, run, show, draw) {
   return el("article", { "aria-labelledby": `t-${id}` },
     el("h2", { id: `t-${id}` }, el("span", { className: "free" }, name)),
     el("p", { className: "meta" },
-      el("span", {}, texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, texts.integrations.off),
+      el("span", {}, template ? texts.integrations.ownTemplate : texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, texts.integrations.off),
       el("span", {}, texts.integrations.taken(events)), refused > 0 ? el("span", {}, texts.integrations.refused(refused)) : null,
       unmatchedResolves > 0 ? el("span", {}, texts.integrations.unmatched(unmatchedResolves)) : null,
       lastEventAt ? el("span", {}, texts.integrations.last(moment(lastEventAt, ago(lastEventAt)))) : texts.integrations.nothingCame),

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import traceback
 import urllib.request
 
@@ -491,7 +492,14 @@ def own_template(here):
     expect(page.get_by_text("The template is saved.")).to_be_visible(timeout=60_000)
     here.same("a sender posts by the key of a template", posted(server, key, {"host": "db-4"}, "/in/" + key), 200)
     page.get_by_text("Recent requests").click()
-    page.get_by_role("link", name="the message").click()
+    again, way = page.get_by_role("button", name="Look again"), page.get_by_role("link", name="the message")
+    expect(again).to_be_visible(timeout=60_000)
+    # Requests are noted a moment later.
+    deadline = time.monotonic() + 60
+    while not way.is_visible() and time.monotonic() < deadline:
+        again.click()
+        page.wait_for_timeout(200)
+    way.click()
     here.at("DB-4 is saved")
     page.go_back()
     here.at("alerts: integrations")
