@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
-# five states, texts of strangers, keys alone, what a team does, no network, three tabs and kills, people of two sign-in
-# providers, below a path with one, the same in Firefox with a real Web Push, and two people in Chromium and Firefox at two
-# servers of one PostgreSQL.
+# five states, texts of strangers, keys alone, what a team does, a phone, long lists, what is one's own, no network, three
+# tabs and kills, people of two sign-in providers, below a path with one, the same in Firefox with a real Web Push, and two
+# people in Chromium and Firefox at two servers of one PostgreSQL.
 # It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
@@ -62,24 +62,27 @@ walk() {
 }
 
 step "Walking through the console, two walks at a time"
-names=(views strangers states keys team offline)
+names=(views strangers states keys team phone many own offline)
 ! has firefox-esr || names+=(firefox-walks)
 with_people() {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
     walk team team.py "$chromium"
-}
-with_strangers() {
-    walk strangers injections.py "$chromium"
-    walk states states.py "$chromium"
-    walk offline offline.py "$chromium" "$kills"
-    ! has firefox-esr || walk firefox-walks firefox_walks.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
+    walk own own.py "$chromium"
     if has openssl && install_sign_in_providers; then
         walk below below.py "$chromium" "$sign_in_python"
         walk provider provider.py "$chromium" "$sign_in_python"
     else
         touch "$folder/below.left-out"
     fi
+}
+with_strangers() {
+    walk strangers injections.py "$chromium"
+    walk states states.py "$chromium"
+    walk phone phone.py "$chromium" ${pictures:+"$pictures"}
+    walk many many.py "$chromium"
+    walk offline offline.py "$chromium" "$kills"
+    ! has firefox-esr || walk firefox-walks firefox_walks.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
 }
 start_lane with_people
 one=$lane_process

@@ -8,11 +8,10 @@ static inline size_t tocsin_gzip_bound(size_t count) { return compressBound(coun
 
 // Writes the bytes as gzip (RFC 1952) into a target of at least tocsin_gzip_bound bytes; answers how many they are, or 0
 // where there was no memory. deflateInit2 is a macro, which Swift cannot call.
-static inline size_t tocsin_gzip(const unsigned char *bytes, size_t count, unsigned char *target, size_t room) {
+static inline size_t tocsin_gzip(const unsigned char *bytes, size_t count, int level, unsigned char *target, size_t room) {
     z_stream stream;
     memset(&stream, 0, sizeof stream);
-    // Level 1: a page of metrics is a twentieth then already, and costs a third of the usual time.
-    if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return 0;
+    if (deflateInit2(&stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return 0;
     stream.next_in = (unsigned char *)bytes;
     stream.avail_in = (uInt)count;
     stream.next_out = target;

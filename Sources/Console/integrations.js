@@ -1,6 +1,7 @@
 // Integrations of a topic: ways in for senders, their keys, and what came in.
 import { all, base, client, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
+import { previewing, templateField } from "./templates.js";
 import { ago, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
@@ -11,10 +12,9 @@ const REVOKE = "mutation Revoke($id: ID!, $hint: String!) { revokeIntegrationKey
 const CHANGE = "mutation Change($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
 const DELETE = "mutation Delete($input: DeleteIntegrationInput!) { deleteIntegration(input: $input) { id } }";
 const RECENT = "query Recent($id: ID!) { getIntegration(id: $id) { recent(limit: 20) { at status outcome incidentId messageId body } } }";
-const PREVIEW = `query Preview($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $body: String!) {
-  previewReceiver(kind: $kind, receiver: $receiver, template: $template, headers: $headers, body: $body) {
-    status answer problems events { action key title body priority url labels } } }`;
 const OVERLAP = 86_400;
+/** The choice of a template of one's own, which is of the kind TEMPLATE. */
+const OWN = "OWN";
 
 export async function open({ id, topics }) {
   const topic = (await topics()).find((each) => each.id === id);
@@ -46,7 +46,7 @@ export async function open({ id, topics }) {
   async function draw() {
     const list = (await all(LIST, { id }, (data) => data.integrationsByTopicId)).filter((each) => each && !each._deleted);
     list.sort((left, right) => left.name.localeCompare(right.name));
-    put(body, list.length > 0 ? list.map((each) => one(each, run, show)) : el("p", { className: "hint" }, texts.integrations.none));
+    put(body, list.length > 0 ? list.map((each) => one(each, run, show, draw)) : el("p", { className: "hint" }, texts.integrations.none));
   }
 
   await draw();
@@ -66,21 +66,29 @@ function pasted(name, text) {
 function adding(topicId, draw, show) {
   const name = el("input", { required: true, maxLength: 100, autocomplete: "off" });
   const kinds = Object.entries(texts.kinds).filter(([kind]) => kind !== "HEARTBEAT");
-  const kind = el("select", {}, kinds.map(([value, words]) => el("option", { value }, words)));
+  const kind = el("select", {}, [...kinds, [OWN, texts.integrations.ownTemplate]].map(([value, words]) => el("option", { value }, words)));
   const receiver = el("input", { autocomplete: "off" });
   const named = field(texts.integrations.receiver, receiver, texts.integrations.receiverHint);
+  const template = templateField();
+  const written = field(texts.integrations.template, template, texts.integrations.templateHint);
   const fits = () => {
     named.hidden = kind.value !== "TEMPLATE";
     receiver.required = !named.hidden;
+    written.hidden = kind.value !== OWN;
+    // A field that is not shown asks for nothing.
+    template.disabled = written.hidden;
   };
   kind.addEventListener("change", fits);
   fits();
   return [
     el("h2", {}, texts.integrations.another),
     form([
-      field(texts.words.name, name, texts.integrations.nameHint), field(texts.integrations.postsHere, kind), named,
+      field(texts.words.name, name, texts.integrations.nameHint), field(texts.integrations.postsHere, kind), named, written,
     ], texts.integrations.add, async () => {
-      const input = { topicId, name: name.value, kind: kind.value, ...(named.hidden ? {} : { receiver: receiver.value }) };
+      const input = {
+        topicId, name: name.value, kind: kind.value === OWN ? "TEMPLATE" : kind.value,
+        ...(named.hidden ? {} : { receiver: receiver.value }), ...(written.hidden ? {} : { template: template.value }),
+      };
       const { createIntegration: made } = await proven(MAKE, { input });
       name.value = "";
       try {
@@ -91,12 +99,12 @@ function adding(topicId, draw, show) {
         await draw();
         throw error;
       }
-    }, { explain: explained }),
+    }, { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" && kind.value === OWN ? template : null) }),
   ];
 }
 
-function one(integration, run, show) {
-  const { id, name, kind, receiver, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
+function one(integration, run, show, draw) {
+  const { id, name, kind, receiver, template, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
   const isOn = enabled !== false;
   const of = (words) => `${words}: ${name}`;
   const turn = isOn ? texts.integrations.turnOff : texts.integrations.turnOn;
@@ -110,7 +118,7 @@ function one(integration, run, show) {
   return el("article", { "aria-labelledby": `t-${id}` },
     el("h2", { id: `t-${id}` }, el("span", { className: "free" }, name)),
     el("p", { className: "meta" },
-      el("span", {}, texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, texts.integrations.off),
+      el("span", {}, template ? texts.integrations.ownTemplate : texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, texts.integrations.off),
       el("span", {}, texts.integrations.taken(events)), refused > 0 ? el("span", {}, texts.integrations.refused(refused)) : null,
       unmatchedResolves > 0 ? el("span", {}, texts.integrations.unmatched(unmatchedResolves)) : null,
       lastEventAt ? el("span", {}, texts.integrations.last(moment(lastEventAt, ago(lastEventAt)))) : texts.integrations.nothingCame),
@@ -120,7 +128,7 @@ function one(integration, run, show) {
     el("div", { className: "row" },
       el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(KEY, { id, overlap: OVERLAP }, rotated) }, texts.integrations.newKey),
       keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
-    requests(integration), previewing(integration),
+    requests(integration), previewing(integration, draw),
     el("details", {}, el("summary", {}, texts.integrations.end), el("div", { className: "row" },
       el("button", { "aria-label": of(turn), onclick: run(CHANGE, { input: { id, enabled: !isOn, _version } }) }, turn),
       el("button", {
@@ -157,37 +165,4 @@ function requests({ id, name }) {
   };
   return el("details", { ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
     el("summary", {}, texts.integrations.recent), shown);
-}
-
-/** What a pasted body would become here: the server reads it, and stores nothing. */
-function previewing({ id, name, kind, receiver, template }) {
-  if (kind === "HEARTBEAT") return null;
-  const body = el("textarea", { required: true, rows: 6, spellcheck: false, autocomplete: "off" });
-  const headers = el("textarea", { rows: 2, spellcheck: false, autocomplete: "off" });
-  const shown = el("div", { role: "status", id: `p-${id}` });
-  const look = async () => {
-    const given = Object.fromEntries(headers.value.split("\n").filter((line) => line.includes(":")).map((line) => {
-      const at = line.indexOf(":");
-      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
-    }));
-    const { previewReceiver: preview } = await client.query(PREVIEW, {
-      kind, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template } : {}),
-    });
-    put(shown,
-      el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} ${texts.integrations.wouldGet(preview.status)}`),
-      preview.problems.map((problem) => el("p", { className: "error free" }, problem)),
-      preview.events.length > 0
-        ? table(texts.integrations.wouldBecome(name), texts.integrations.eventColumns, preview.events.map((event) => [
-          event.action, el("code", { className: "free" }, event.key ?? ""),
-          [el("div", { className: "free" }, event.title), event.body ? el("div", { className: "free hint" }, event.body) : null],
-          event.priority == null ? texts.integrations.usual : String(event.priority),
-        ]))
-        : el("p", { className: "hint" }, texts.integrations.noEvent),
-      preview.answer ? el("details", {}, el("summary", {}, texts.integrations.answer), el("pre", { tabIndex: 0 }, preview.answer)) : null);
-  };
-  return el("details", {}, el("summary", {}, texts.integrations.preview),
-    form([
-      field(texts.integrations.body, body, texts.integrations.bodyHint),
-      field(texts.integrations.headers, headers, texts.integrations.headersHint),
-    ], texts.integrations.look, look, { explain: explained }), shown);
 }

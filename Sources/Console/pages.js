@@ -16,7 +16,7 @@ export function paged({ name, load, draw, keep = Boolean }) {
   let isWhole = true;
   const list = el("div");
   const said = el("p", { className: "hint", role: "status", tabIndex: -1 });
-  const more = el("button", { "aria-label": texts.pages.moreOf(name), onclick: () => further().catch((error) => note(explained(error))) }, texts.pages.more);
+  const more = el("button", { hidden: true, "aria-label": texts.pages.moreOf(name), onclick: () => further().catch((error) => note(explained(error))) }, texts.pages.more);
   const below = el("div", { className: "row pages", hidden: true }, said, more);
 
   /** Reads pages behind `token` until there are `least` to show, or no more. */

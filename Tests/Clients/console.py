@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import traceback
 import urllib.request
 
@@ -460,6 +461,50 @@ def integrations(here, topic):
     expect(page.get_by_text("off: takes nothing")).to_be_visible(timeout=60_000)
     page.get_by_text("Turn off or delete").click()
     page.get_by_role("button", name="Delete: Alertmanager of ops").click()
+    expect(page.get_by_text("No integration yet.")).to_be_visible(timeout=60_000)
+    own_template(here)
+
+
+def own_template(here):
+    """Writes a template, is told of its mistakes where they are, tries it on a body before it is saved, and posts by it."""
+    page, server = here.page, here.server
+    fields, problem = page.get_by_role("textbox", name="Template"), page.get_by_role("alert")
+    page.get_by_label("Name").fill("Backups")
+    page.get_by_label("What posts here").select_option("any JSON, by a template of your own")
+    fields.fill('{"rules": [{"event": {"action": "log", "title": "{host | shout}"}}]}')
+    page.get_by_role("button", name="Add it").click()
+    expect(problem).to_contain_text("shout", timeout=60_000)
+    expect(fields).to_be_focused()
+    here.judged("a template with a mistake")
+    fields.fill('{"rules": [{"event": {"action": "log", "title": "Backup of {host}"}}]}')
+    page.get_by_role("button", name="Add it").click()
+    expect(page.get_by_role("heading", name="shown this once")).to_be_visible(timeout=60_000)
+    key = page.locator(".once pre").first.text_content()
+    page.get_by_text("Template and preview").click()
+    editor = page.get_by_role("article").get_by_role("textbox", name="Template")
+    expect(editor).to_have_value(re.compile("Backup of"))
+    editor.fill('{"rules": [{"event": {"action": "log", "title": "{host | upper} is saved"}}]}')
+    page.get_by_label("Body").fill('{"host": "db-3"}')
+    page.get_by_role("button", name="Show what it becomes").click()
+    expect(page.get_by_role("table", name="What it would become in Backups")).to_contain_text("DB-3 is saved", timeout=60_000)
+    here.judged("a template")
+    page.get_by_role("button", name="Save the template").click()
+    expect(page.get_by_text("The template is saved.")).to_be_visible(timeout=60_000)
+    here.same("a sender posts by the key of a template", posted(server, key, {"host": "db-4"}, "/in/" + key), 200)
+    page.get_by_text("Recent requests").click()
+    again, way = page.get_by_role("button", name="Look again"), page.get_by_role("link", name="the message")
+    expect(again).to_be_visible(timeout=60_000)
+    # Requests are noted a moment later.
+    deadline = time.monotonic() + 60
+    while not way.is_visible() and time.monotonic() < deadline:
+        again.click()
+        page.wait_for_timeout(200)
+    way.click()
+    here.at("DB-4 is saved")
+    page.go_back()
+    here.at("alerts: integrations")
+    page.get_by_text("Turn off or delete").click()
+    page.get_by_role("button", name="Delete: Backups").click()
     expect(page.get_by_text("No integration yet.")).to_be_visible(timeout=60_000)
 
 

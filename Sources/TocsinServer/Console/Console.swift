@@ -148,7 +148,7 @@ struct ConsoleFile: Sendable {
     /// Of a file as it is written, with the place of the others where it names it.
     init(name: String, text: String, place: String) {
         (self.name, self.text) = (name, text.replacing("{assets}", with: place))
-        packed = Gzip.packed(Array(self.text.utf8))
+        packed = Gzip.packed(Array(self.text.utf8), .once)
     }
 
     var mediaType: String {

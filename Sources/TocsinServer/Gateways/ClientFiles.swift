@@ -28,7 +28,7 @@ package struct ClientFiles: Sendable {
     static var routes: [HTTPRoute] {
         all.map { file in
             let body = Array(file.text.utf8)
-            let packed = Gzip.packed(body)
+            let packed = Gzip.packed(body, .once)
             let tags = (plain: file.tag(isPacked: false), packed: file.tag(isPacked: true))
             return HTTPRoute(.get, "/client/" + file.name) { request in
                 // A page asks whether there is a newer one each time, so a release is one for

@@ -69,7 +69,7 @@ final class MetricsPart: Sendable {
     {
         let format = MetricFormat(accept: accept)
         let body = format.write(families)
-        guard Accepted.accepts("gzip", in: acceptEncoding), let packed = Gzip.packed(body) else {
+        guard Accepted.accepts("gzip", in: acceptEncoding), let packed = Gzip.packed(body, .often) else {
             return (format.contentType, nil, body)
         }
         return (format.contentType, "gzip", packed)

@@ -1,0 +1,72 @@
+// What an integration makes of what is posted: tried on a body, and where the template is one's own, changed.
+import { client, proven } from "./api.js";
+import { el, field, form, note, put, table } from "./dom.js";
+import { explained, texts } from "./texts.js";
+
+const PREVIEW = `query Preview($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $body: String!) {
+  previewReceiver(kind: $kind, receiver: $receiver, template: $template, headers: $headers, body: $body) {
+    status answer problems events { action key title body priority url labels } } }`;
+const SAVE = "mutation Save($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
+
+/** The template that a new integration begins with. */
+const EXAMPLE = {
+  rules: [
+    {
+      when: [{ place: "{status}", is: ["ok", "up", "resolved"] }],
+      event: { action: "resolve", key: "{host}", title: "{title}" },
+    },
+    { event: { action: "trigger", key: "{host}", title: "{title}", body: "{message ?? \"\"}", severity: "error" } },
+  ],
+};
+
+/** What somebody has written and not saved yet, by the integration's id: the page is drawn anew by other buttons too. */
+const drafts = new Map();
+
+/** The field of a template, with the text that it has so far. */
+export function templateField(text = null) {
+  const value = JSON.stringify(text === null ? EXAMPLE : JSON.parse(text), null, 2);
+  return el("textarea", { className: "code", required: true, rows: 12, spellcheck: false, autocomplete: "off", value });
+}
+
+/** Tries the integration on a body, and changes its template. The server reads both, and stores nothing until it is saved. */
+export function previewing({ id, name, kind, receiver, template, _version }, saved) {
+  if (kind === "HEARTBEAT") return null;
+  const own = kind === "TEMPLATE" && template ? templateField(template) : null;
+  if (own && drafts.has(id)) own.value = drafts.get(id);
+  own?.addEventListener("input", () => drafts.set(id, own.value));
+  const save = async () => {
+    await proven(SAVE, { input: { id, template: own.value, _version } });
+    drafts.delete(id);
+    await saved();
+    note(texts.integrations.templateSaved);
+  };
+  const body = el("textarea", { required: true, rows: 6, spellcheck: false, autocomplete: "off" });
+  const headers = el("textarea", { rows: 2, spellcheck: false, autocomplete: "off" });
+  const shown = el("div", { role: "status", id: `p-${id}` });
+  const look = async () => {
+    const given = Object.fromEntries(headers.value.split("\n").filter((line) => line.includes(":")).map((line) => {
+      const at = line.indexOf(":");
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    }));
+    const { previewReceiver: preview } = await client.query(PREVIEW, {
+      kind, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template: own?.value ?? template } : {}),
+    });
+    put(shown,
+      el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} ${texts.integrations.wouldGet(preview.status)}`),
+      preview.problems.map((problem) => el("p", { className: "error free" }, problem)),
+      preview.events.length > 0
+        ? table(texts.integrations.wouldBecome(name), texts.integrations.eventColumns, preview.events.map((event) => [
+          event.action, el("code", { className: "free" }, event.key ?? ""),
+          [el("div", { className: "free" }, event.title), event.body ? el("div", { className: "free hint" }, event.body) : null],
+          event.priority == null ? texts.integrations.usual : String(event.priority),
+        ]))
+        : el("p", { className: "hint" }, texts.integrations.noEvent),
+      preview.answer ? el("details", {}, el("summary", {}, texts.integrations.answer), el("pre", { tabIndex: 0 }, preview.answer)) : null);
+  };
+  return el("details", { open: drafts.has(id) }, el("summary", {}, own ? texts.integrations.templateAndPreview : texts.integrations.preview),
+    own ? form([field(texts.integrations.template, own, texts.integrations.templateHint)], texts.integrations.saveTemplate, save, { explain: explained, at: () => own }) : null,
+    form([
+      field(texts.integrations.body, body, texts.integrations.bodyHint),
+      field(texts.integrations.headers, headers, texts.integrations.headersHint),
+    ], texts.integrations.look, look, { explain: explained }), shown);
+}
