@@ -230,7 +230,8 @@ class Walks:
         """What waits is sent also from a page that nothing tells of the server's return."""
         firefox, server = self.firefox, self.server
         self.go("/account", "Account")
-        firefox.press("alerts")
+        firefox.until("Boolean(document.querySelector('#rail a[href*=\"/topics/\"]'))")
+        firefox.run("document.querySelector('#rail a[href*=\"/topics/\"]').click();")
         self.at("alerts")
         firefox.press("Send")
         self.at("Send")

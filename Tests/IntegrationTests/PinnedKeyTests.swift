@@ -35,7 +35,7 @@ struct PinnedKeyTests {
 
             settings.pinnedKeys = [Self.other, "sha256/" + String(repeating: "B", count: 42) + "A="]
             let address = installation.address
-            // A client that is slower than the network: its request comes when the connection has ended.
+            // A client that is slower than the network sends when the connection has ended.
             for executor in [nil, LateExecutor()] {
                 let strange = try TocsinClient(url: address, token: token, settings: settings)
                 let asked = Task(executorPreference: executor) { try await strange.query("{ me { username } }") }

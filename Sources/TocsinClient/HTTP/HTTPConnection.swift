@@ -17,7 +17,8 @@ struct HTTPConnection: Sendable {
 
 /// Why a connection ended.
 ///
-/// It outlives the handlers: a closed channel has none, and says of a write only that it came too late.
+/// It outlives the handlers: a closed channel has none, and says of a write only that it came
+/// too late.
 final class ConnectionEnding: Sendable {
     private let first = Mutex<(any Error)?>(nil)
 
