@@ -454,6 +454,8 @@ def board(binary, watch):
         second.server.environment["TOCSIN_ADMIN_LISTEN"] = second.admin
         chain, key = certificate_for(watch.folder, 90)
         alone = Stage(binary, watch, settings={"TOCSIN_TLS_CERTIFICATE": chain, "TOCSIN_TLS_KEY": key})
+        # The commands' own way in stays beside that of Prometheus.
+        alone.server.environment["TOCSIN_ADMIN_LISTEN"] = f"unix:{alone.server.folder}/admin.sock,{alone.admin}"
         stages.append(alone.start())
         second.token, second.topic = first.token, first.topic
         stages.append(second)
@@ -467,6 +469,8 @@ def board(binary, watch):
         for stage in stages:
             stage.ask("{ unknown }")
             stage.server.process.send_signal(signal.SIGHUP)
+        # The time of a copy is told once there is one.
+        alone.server.administer("admin", "backup", os.path.join(alone.server.folder, "copy.db"))
         panels = [
             (panel["title"], target["expr"])
             for panel in json.load(open(os.path.join(ROOT, "ops", "grafana", "tocsin.json")))["panels"]

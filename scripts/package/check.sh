@@ -78,7 +78,8 @@ try_installed() {
 try_words() {
     local share="$fresh/usr/share" command pages=0
     must "It says its version" grep -qF "$version" <<<"$(inside tocsin --version)"
-    [ -z "$commit" ] || must "It says its commit" grep -qF "${commit:0:7}" <<<"$(inside tocsin --version)"
+    # A build that was handed in may be of another.
+    [ -n "${TOCSIN_BINARY:-}" ] || [ -z "$commit" ] || must "It says its commit" grep -qF "${commit:0:7}" <<<"$(inside tocsin --version)"
     while read -r command; do
         test -s "$share/man/man1/tocsin-$command.1.gz" || give_up "There is no manual page of tocsin $command."
         pages=$((pages + 1))
