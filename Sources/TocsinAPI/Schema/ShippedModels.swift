@@ -5,14 +5,18 @@ import TocsinCore
 enum ShippedModels {
     /// The name of the model of incidents.
     static let incident = "Incident"
+    /// The name of the model of ways in.
+    private static let integration = "Integration"
 
-    /// The models with those that ship made read-only, for whoever may read messages.
+    /// The models with those marked that ship; incidents are read-only, for whoever may read
+    /// messages.
     static func adopted(_ read: ModelReader.Models) -> ModelReader.Models {
         let reading = read.models.first { $0.name == "Message" }?.rules.compactMap(readingRule) ?? []
         let models = read.models.map { declaration in
-            guard declaration.name == incident else { return declaration }
+            guard [incident, integration].contains(declaration.name) else { return declaration }
             var declaration = declaration
             declaration.isShipped = true
+            guard declaration.name == incident else { return declaration }
             if !reading.isEmpty { declaration.rules = reading }
             // What the server writes is told all the same, so the subscriptions stay.
             declaration.operations.create = nil

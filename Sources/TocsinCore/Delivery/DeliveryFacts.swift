@@ -34,10 +34,12 @@ package struct DeliveryFacts: Sendable {
         package var answeredNumber: MessageNumber
         /// Whether a push of it has reached one of the user's devices, or is on its way.
         package var hasReached: Bool
+        /// Who has acknowledged it, or came to it.
+        package var responders: [UserID]
 
         /// An incident that stands so.
-        package init(answeredNumber: MessageNumber, hasReached: Bool) {
-            (self.answeredNumber, self.hasReached) = (answeredNumber, hasReached)
+        package init(answeredNumber: MessageNumber, hasReached: Bool, responders: [UserID] = []) {
+            (self.answeredNumber, self.hasReached, self.responders) = (answeredNumber, hasReached, responders)
         }
     }
 
@@ -180,7 +182,13 @@ package struct DeliveryFacts: Sendable {
             )
         }
         guard (message["number"].int ?? 0) < incident.answeredNumber else {
-            return Gate(name: .incident, passed: true, sentence: "The incident asks for somebody.")
+            let isOthers = change == .raised && !incident.responders.isEmpty && !incident.responders.contains(userID)
+            let sentence =
+                isOthers
+                ? "Others have acknowledged the incident: it rings for them, and is shown here without a sound "
+                    + "unless none of them can be reached."
+                : "The incident asks for somebody."
+            return Gate(name: .incident, passed: true, sentence: sentence)
         }
         let wasSent = deliveries.contains { $0.status == .accepted }
         let sentence =

@@ -64,7 +64,8 @@ extension DeliveryService {
             let reached = try reader.devicesReached(byIncident: id, before: number, among: ids, node: "")
             facts.incident = DeliveryFacts.Incident(
                 answeredNumber: try reader.answeredNumbers(of: [id])[id] ?? 0,
-                hasReached: !reached.isEmpty
+                hasReached: !reached.isEmpty,
+                responders: try reader.incidentFacts(id)?.responders ?? []
             )
         }
         if let topic, !isStranger { facts.mayReceive = try mayReceive(userID, record, topic, reader) }

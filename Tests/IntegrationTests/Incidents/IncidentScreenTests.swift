@@ -55,6 +55,15 @@ struct IncidentScreenTests {
             }
         }
 
+        /// Why bob's phone did what it did with a message.
+        func why(_ message: String) async throws -> String {
+            let me = try await installation.curl("{ me { userId } }", token: scene.bob)
+            let query = "query($m: ID!, $u: ID!) { explainDelivery(messageId: $m, userId: $u) { gates { sentence } } }"
+            let variables: JSONObject = ["m": .string(message), "u": me["data"]?["me"]?["userId"] ?? .null]
+            let answer = try await installation.curl(query, variables, token: scene.bob)
+            return answer.serializedString()
+        }
+
         /// The accepted pushes to a phone of Apple's, in the order of sending.
         func pushes(to phone: String) async throws -> [JSONValue] {
             let pushes = try await installation.simulator?.pushes() ?? []
@@ -244,6 +253,8 @@ struct IncidentScreenTests {
                     try await stage.pushes(to: Phone.firstIOS).last, try await stage.pushes(to: Phone.secondIOS).last
                 )
                 if !isAway { #expect(Self.aps(ada)?["sound"] != nil, "\(ada ?? .null)") }
+                let why = try await stage.why(bobs?["payload"]?["messageId"]?.stringValue ?? "")
+                #expect(why.contains("shown here without a sound"), "\(why)")
                 #expect((Self.aps(bobs)?["sound"] != nil) == isAway, "\(bobs ?? .null)")
                 #expect((Self.aps(bobs)?["interruption-level"] != "passive") == isAway, "\(bobs ?? .null)")
             }
