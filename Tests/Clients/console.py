@@ -478,7 +478,7 @@ def own_template(here):
     here.judged("a template with a mistake")
     fields.fill('{"rules": [{"event": {"action": "log", "title": "Backup of {host}"}}]}')
     page.get_by_role("button", name="Add it").click()
-    expect(page.get_by_role("heading", name="shown this once")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="The new key of Backups")).to_be_visible(timeout=60_000)
     key = page.locator(".once pre").first.text_content()
     page.get_by_text("Template and preview").click()
     editor = page.get_by_role("article").get_by_role("textbox", name="Template")
