@@ -490,7 +490,7 @@ def own_template(here):
     here.judged("a template")
     page.get_by_role("button", name="Save the template").click()
     expect(page.get_by_text("The template is saved.")).to_be_visible(timeout=60_000)
-    here.same("a sender posts by the key of a template", posted(server, key, {"host": "db-4"}, "/in/" + key), 200)
+    here.same("a sender posts by the key of a template", posted(server, key, {"host": "db-4"}, "/in/" + key), 202)
     page.get_by_text("Recent requests").click()
     again, way = page.get_by_role("button", name="Look again"), page.get_by_role("link", name="the message")
     expect(again).to_be_visible(timeout=60_000)
