@@ -53,6 +53,7 @@ export function form(fields, label, send, { explain, at = () => null }) {
       wrong?.setAttribute("aria-invalid", "true");
       wrong?.setAttribute("aria-describedby", problem.id);
       wrong?.focus();
+      problem.scrollIntoView({ block: "nearest" });
     } finally {
       button.disabled = false;
     }
