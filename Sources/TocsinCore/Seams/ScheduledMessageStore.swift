@@ -4,7 +4,8 @@ package protocol ScheduledMessageReading {
     func scheduledMessage(_ id: String) throws(StoreError) -> ScheduledMessage?
     /// A user's scheduled messages after an id, by id, at most `limit`.
     func scheduledMessages(of user: UserID, after id: String, limit: Int) throws(StoreError) -> [ScheduledMessage]
-    /// Ids of a user's messages that are still to come in a topic, and take this place on the screen.
+    /// Ids of a user's messages that are still to come in a topic, and take this place on the
+    /// screen.
     func delayedMessages(of user: UserID, in topic: TopicID, collapsedBy key: String) throws(StoreError) -> [String]
     /// `push` and `data` of those of a topic's last 1,000 messages whose `push` has a text in it, the
     /// newest first. There may be others among them.

@@ -32,8 +32,9 @@ struct RightsMatrixTests {
         let rows: [String]
         /// What stands in the table for those who have it.
         var cells: Set<String> = ["yes", "all"]
-        /// `TOPIC`, `MESSAGE`, `ALARM` and `WAYIN` stand for ids, `SELF` for the caller's name; changes name
-        /// a version that is not there, so that who may is told of a conflict and nothing changes.
+        /// `TOPIC`, `MESSAGE`, `ALARM` and `WAYIN` stand for ids, `SELF` for the caller's name;
+        /// changes name a version that is not there, so that who may is told of a conflict and
+        /// nothing changes.
         let document: String
         /// Where the answer has something for those who may; nil: it is enough not to be refused.
         var path: [String]?

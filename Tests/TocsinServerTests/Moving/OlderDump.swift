@@ -44,7 +44,7 @@ struct OlderDump {
     }
 
     private static let defaults: [String: JSONValue] = [
-        "users.kind": "LOCAL", "users.admin": 0, "topics.last_incident": 0,
+        "users.kind": "LOCAL", "users.admin": 0, "users.group_maker": 0, "topics.last_incident": 0,
     ]
 
     private mutating func addRow(_ row: [JSONValue]) throws {
