@@ -23,7 +23,7 @@ package final class AuthMetrics: MetricSource {
     package enum LimitedKind: String, MetricLabel {
         /// The label's name.
         package static let labelName = "kind"
-        /// `owner`: one whose requests came too often; `token`: an integration's key, or a monitor's,
+        /// `owner`: one whose requests came too often; `token`: an integration's or a monitor's key
         /// with too many posts; `network`: one with too many failed sign-ins or wrong keys.
         case owner, token, network
     }

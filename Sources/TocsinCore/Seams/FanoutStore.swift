@@ -10,8 +10,8 @@ package protocol FanoutReading {
     /// who muted the topic come marked so. Registering again does not count as an end, and joining
     /// later does not bring old messages.
     func nextDevices(of fanout: Fanout, limit: Int) throws(StoreError) -> [Device]
-    /// Active devices of these users as far as they are members of a topic, by id, at most 500; with
-    /// what each wants of the topic.
+    /// Active devices of these users as far as they are members of a topic, by id, at most 500;
+    /// with what each wants of the topic.
     func devices(of users: [UserID], hearing topic: TopicID) throws(StoreError) -> [Device]
     /// Members at a fan-out's `createdAt` who had no active device then; none where the topic has
     /// thousands of members.

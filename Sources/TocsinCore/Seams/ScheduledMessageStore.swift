@@ -7,8 +7,8 @@ package protocol ScheduledMessageReading {
     /// Ids of a user's messages that are still to come in a topic, and take this place on the
     /// screen.
     func delayedMessages(of user: UserID, in topic: TopicID, collapsedBy key: String) throws(StoreError) -> [String]
-    /// `push` and `data` of those of a topic's last 1,000 messages whose `push` has a text in it, the
-    /// newest first. There may be others among them.
+    /// `push` and `data` of those of a topic's last 1,000 messages whose `push` has a text in it,
+    /// the newest first. There may be others among them.
     func recentPushes(in topic: TopicID, with text: String) throws(StoreError) -> [(push: String, data: String)]
     /// How many scheduled messages a user has.
     func scheduledMessageCount(of user: UserID) throws(StoreError) -> Int
