@@ -134,7 +134,7 @@ struct SmallFaultsTests {
         #expect(!shown.output.contains("sssss"))
         try shown.output.write(toFile: folder + "/tocsin.toml", atomically: true, encoding: .utf8)
         chmod(folder + "/tocsin.toml", 0o600)
-        let again = try await Self.run(["settings", "--config", folder + "/tocsin.toml"] + secret.prefix(2))
+        let again = try await Self.run(["settings", "--config", folder + "/tocsin.toml"] + secret + names)
         #expect(again.status == 0 && again.output == shown.output, "\(again.errors)")
     }
 

@@ -159,7 +159,8 @@ struct SendmailTests {
             let server = try Receiver { _, _ in 202 }
             let sent = try await host.tocsin(arguments, port: server.port, input: "Subject: two\n\n2\n", program: link)
             #expect(sent.status == 0)
-            #expect(server.mails.count == 1 && server.mails[0].contains("Subject: two"))
+            // Where the machine is busy, the one that waits may be due by then, too.
+            #expect(server.mails.count { $0.contains("Subject: two") } == 1, "\(server.mails)")
         }
     }
 

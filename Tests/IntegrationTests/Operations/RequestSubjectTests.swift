@@ -15,7 +15,7 @@ struct RequestSubjectTests {
             let topic = JSONValue.string(scene.topicID)
             let made = try await installation.curl(
                 Self.create,
-                ["i": ["topicId": topic, "type": 1, "title": "by GraphQL"]],
+                ["i": ["topicId": topic, "type": 1, "title": "by GraphQL", "body": "b"]],
                 token: scene.ada
             )
             let message = try #require(made["data"]?["createMessage"]?["id"], "\(made)")
@@ -63,7 +63,7 @@ struct RequestSubjectTests {
                 "id": "1", "type": "subscribe",
                 "payload": [
                     "query": .string(Self.create), "operationName": "Publish",
-                    "variables": ["i": ["topicId": .string(scene.topicID), "type": 1, "title": "by a socket"]],
+                    "variables": ["i": ["topicId": .string(scene.topicID), "type": 1, "title": "t", "body": "b"]],
                 ],
             ])
             guard case .message(let answer) = try await socket.next() else {
