@@ -49,7 +49,7 @@ fi
 
 # What runs a second time, on PostgreSQL: suites that look at a store, and of those with processes the ones about data.
 on_postgres=(TocsinAPITests TocsinPushTests)
-processes_on_postgres=(RightsMatrixTests PushAccessTests PushCommandTests DeliveryTests LedgerTests IsolationTests SharedIsolationTests KeyTests AccessTests CommandTests WebhookTests ReceiverKeyTests MonitorPathTests IncidentCommandTests)
+processes_on_postgres=(RightsMatrixTests EndedGrantTests PushAccessTests PushCommandTests DeliveryTests LedgerTests IsolationTests SharedIsolationTests KeyTests AccessTests CommandTests WebhookTests ReceiverKeyTests MonitorPathTests IncidentCommandTests)
 
 # Suites on real sockets and processes run one after the other, each in a process of its own: together they would take
 # each other's threads on two cores.
