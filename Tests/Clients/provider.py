@@ -100,6 +100,7 @@ def walk(here, strict, plain):
     here.same("the provider was told whose session ends", bool(re.search("[?&]id_token_hint=[^&]", here.asked(since, strict)[0])), True)
 
     here.choose("Sign in with Strict", "/tokens?x=1")
+    expect(page.locator("input[name=password]").or_(page.get_by_role("button", name="Authorize"))).to_be_visible(timeout=60_000)
     here.same("whose session ended there is asked for the password again", page.locator("input[name=password]").count(), 1)
     here.type_password()
     page.get_by_role("button", name="Cancel").click()
