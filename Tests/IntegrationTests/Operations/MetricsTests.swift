@@ -131,6 +131,36 @@ struct MetricsTests {
         }
     }
 
+    @Test(
+        "a node that stood still tells no times of jobs that another has taken",
+        .enabled(if: PostgresServer.named != nil)
+    )
+    func jobs() async throws {
+        let duty = #"tocsin_duty{duty="timers"}"#
+        let times = ["last_success_timestamp", "interval"].map { #"tocsin_job_\#($0)_seconds{task="timers"}"# }
+        try await Cluster.run(2) { cluster in
+            try await cluster.administer(["user", "add", "ada"])
+            let token = try await cluster.administer(["token", "create", "--user", "ada", "--scope", "metrics"])
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let holder = try await eventually("a node fires the timers") { () -> Int? in
+                for number in 0..<2 where try await Self.metrics(cluster.nodes[number], token)[duty] == 1 {
+                    return number
+                }
+                return nil
+            }
+            cluster.nodes[holder]?.process.signal(SIGSTOP)
+            try await eventually("the other one does") {
+                let text = try await Self.metrics(cluster.nodes[1 - holder], token)
+                return text[duty] == 1 && times.allSatisfy { text[$0] != nil }
+            }
+            cluster.nodes[holder]?.process.signal(SIGCONT)
+            try await eventually("the first one tells no times of theirs") {
+                let text = try await Self.metrics(cluster.nodes[holder], token)
+                return text[duty] == 0 && times.allSatisfy { text[$0] == nil }
+            }
+        }
+    }
+
     private static func metrics(_ node: ServerProcess?, _ token: String) async throws -> MetricsText {
         let result = try await ChildProcess.run(
             "/usr/bin/curl",
