@@ -166,8 +166,10 @@ async function signedIn(wanted) {
 
 /** Who is signed in; while the server cannot be reached, who was. */
 async function begin() {
-  const ask = () => client.query("{ me { userId username admin groupMaker notifications } }").then((data) => data.me);
-  ({ answer: me } = await store.answered("me", ask, () => store.person() ?? undefined));
+  const ask = (more) => client.query(`{ me { userId username admin ${more} notifications } }`).then((data) => data.me);
+  // While nodes are upgraded one by one, this page may ask one that knows of no makers of groups.
+  const asked = () => ask("groupMaker").catch((error) => (error.code === "GRAPHQL_VALIDATION_FAILED" ? ask("") : Promise.reject(error)));
+  ({ answer: me } = await store.answered("me", asked, () => store.person() ?? undefined));
   store.begin(me);
   beginWatch();
   void flush();

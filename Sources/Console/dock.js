@@ -68,6 +68,7 @@ export function makeDock(dock, rail) {
     },
     clear() {
       close();
+      count.hidden = true;
       put(dock);
     },
   };

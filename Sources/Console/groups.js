@@ -58,7 +58,13 @@ export function groupsPart(changed, names = null) {
     ], texts.people.putIn, async () => {
       const { group: known } = await client.query("query Known($name: String) { group(name: $name) { id } }", { name: group.value });
       const found = known ?? (await proven("mutation Group($name: String!) { createGroup(name: $name) { id } }", { name: group.value })).createGroup;
-      await proven("mutation In($id: ID!, $user: String!) { addGroupMember(groupId: $id, user: $user) { id } }", { id: found.id, user: member.value });
+      try {
+        await proven("mutation In($id: ID!, $user: String!) { addGroupMember(groupId: $id, user: $user) { id } }", { id: found.id, user: member.value });
+      } catch (error) {
+        // The group is there all the same.
+        if (!known) await changed();
+        throw error;
+      }
       await changed();
     }, { explain: explained })],
     begin: () => list.begin(),

@@ -1,7 +1,7 @@
 // Integrations of a topic: ways in for senders, their keys, and what came in.
 import { all, base, client, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
-import { previewing, templateField } from "./templates.js";
+import { previewing, templateField, templateOf } from "./templates.js";
 import { ago, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
@@ -87,7 +87,7 @@ function adding(topicId, draw, show) {
     ], texts.integrations.add, async () => {
       const input = {
         topicId, name: name.value, kind: kind.value === OWN ? "TEMPLATE" : kind.value,
-        ...(named.hidden ? {} : { receiver: receiver.value }), ...(written.hidden ? {} : { template: template.value }),
+        ...(named.hidden ? {} : { receiver: receiver.value }), ...(written.hidden ? {} : { template: templateOf(template) }),
       };
       const { createIntegration: made } = await proven(MAKE, { input });
       name.value = "";

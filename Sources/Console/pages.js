@@ -14,7 +14,7 @@ export function paged({ name, load, draw, keep = Boolean }) {
   let next = null;
   let turn = 0;
   let isWhole = true;
-  const list = el("div");
+  const list = el("div", { tabIndex: -1 });
   const said = el("p", { className: "hint", role: "status", tabIndex: -1 });
   const more = el("button", { hidden: true, "aria-label": texts.pages.moreOf(name), onclick: () => further().catch((error) => note(explained(error))) }, texts.pages.more);
   const below = el("div", { className: "row pages", hidden: true }, said, more);
@@ -56,11 +56,19 @@ export function paged({ name, load, draw, keep = Boolean }) {
 
   function show(found, token) {
     [items, next] = [found, token];
+    const focused = list.contains(document.activeElement) ? document.activeElement : null;
     put(list, draw(items));
+    if (focused && !list.contains(document.activeElement)) focusAgain(focused.ariaLabel);
     more.hidden = !next;
     // A list of one page says nothing of pages.
     below.hidden = isWhole;
     put(said, next ? texts.pages.some(items.length) : texts.pages.all(items.length));
+  }
+
+  /** What was pressed has been drawn anew, or is gone: whoever uses keys stays where they were. */
+  function focusAgain(label) {
+    const same = label ? [...list.querySelectorAll("button")].find(({ ariaLabel }) => ariaLabel === label) : null;
+    (same ?? list.querySelector(".scroll") ?? list).focus({ preventScroll: true });
   }
 
   return { element: el("div", {}, list, below), begin };

@@ -1,6 +1,7 @@
 // What an integration makes of what is posted: tried on a body, and where the template is one's own, changed.
 import { client, proven } from "./api.js";
 import { el, field, form, note, put, table } from "./dom.js";
+import { person } from "./store.js";
 import { explained, texts } from "./texts.js";
 
 const PREVIEW = `query Preview($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $body: String!) {
@@ -19,7 +20,7 @@ const EXAMPLE = {
   ],
 };
 
-/** What somebody has written and not saved yet, by the integration's id: the page is drawn anew by other buttons too. */
+/** What somebody has written and not saved yet, by who it is and the integration: the page is drawn anew by other buttons too. */
 const drafts = new Map();
 
 /** The field of a template, with the text that it has so far. */
@@ -28,15 +29,26 @@ export function templateField(text = null) {
   return el("textarea", { className: "code", required: true, rows: 12, spellcheck: false, autocomplete: "off", value });
 }
 
+/** What stands in it; where that is no JSON, the browser says at which place. */
+export function templateOf({ value }) {
+  try {
+    JSON.parse(value);
+  } catch (error) {
+    throw Object.assign(new Error(texts.integrations.noJSON(error.message)), { code: "BAD_USER_INPUT" });
+  }
+  return value;
+}
+
 /** Tries the integration on a body, and changes its template. The server reads both, and stores nothing until it is saved. */
 export function previewing({ id, name, kind, receiver, template, _version }, saved) {
   if (kind === "HEARTBEAT") return null;
   const own = kind === "TEMPLATE" && template ? templateField(template) : null;
-  if (own && drafts.has(id)) own.value = drafts.get(id);
-  own?.addEventListener("input", () => drafts.set(id, own.value));
+  const mine = `${person()?.userId} ${id}`;
+  if (own && drafts.has(mine)) own.value = drafts.get(mine);
+  own?.addEventListener("input", () => drafts.set(mine, own.value));
   const save = async () => {
-    await proven(SAVE, { input: { id, template: own.value, _version } });
-    drafts.delete(id);
+    await proven(SAVE, { input: { id, template: templateOf(own), _version } });
+    drafts.delete(mine);
     await saved();
     note(texts.integrations.templateSaved);
   };
@@ -49,7 +61,7 @@ export function previewing({ id, name, kind, receiver, template, _version }, sav
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     }));
     const { previewReceiver: preview } = await client.query(PREVIEW, {
-      kind, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template: own?.value ?? template } : {}),
+      kind, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template: own ? templateOf(own) : template } : {}),
     });
     put(shown,
       el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} ${texts.integrations.wouldGet(preview.status)}`),
@@ -63,8 +75,8 @@ export function previewing({ id, name, kind, receiver, template, _version }, sav
         : el("p", { className: "hint" }, texts.integrations.noEvent),
       preview.answer ? el("details", {}, el("summary", {}, texts.integrations.answer), el("pre", { tabIndex: 0 }, preview.answer)) : null);
   };
-  return el("details", { open: drafts.has(id) }, el("summary", {}, own ? texts.integrations.templateAndPreview : texts.integrations.preview),
-    own ? form([field(texts.integrations.template, own, texts.integrations.templateHint)], texts.integrations.saveTemplate, save, { explain: explained, at: () => own }) : null,
+  return el("details", { open: drafts.has(mine) }, el("summary", {}, own ? texts.integrations.templateAndPreview : texts.integrations.preview),
+    own ? form([field(texts.integrations.template, own, texts.integrations.templateHint)], texts.integrations.saveTemplate, save, { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? own : null) }) : null,
     form([
       field(texts.integrations.body, body, texts.integrations.bodyHint),
       field(texts.integrations.headers, headers, texts.integrations.headersHint),

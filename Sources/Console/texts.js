@@ -410,6 +410,7 @@ export const texts = {
     template: "Template",
     templateHint: "rules that turn what is posted into events, as JSON",
     templateAndPreview: "Template and preview",
+    noJSON: (reason) => `The template is no JSON: ${reason}`,
     saveTemplate: "Save the template",
     templateSaved: "The template is saved.",
     body: "Body",

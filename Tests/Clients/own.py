@@ -172,6 +172,23 @@ def gap(here, token, topic):
     here.same("a feed that skipped says so, goes on, and is whole when loaded anew", here.complaints, [])
 
 
+def older(here, topic):
+    """A page of this release, whose first question an older node answers, is there all the same."""
+    page, asked = here.page, []
+
+    def answer(route):
+        if "groupMaker" not in (route.request.post_data or ""):
+            return route.continue_()
+        asked.append(True)
+        refused = {"message": "Field 'groupMaker' in type 'Me' is undefined", "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"}}
+        return route.fulfill(status=200, content_type="application/json", body=json.dumps({"data": None, "errors": [refused]}))
+
+    page.route("**/graphql", answer)
+    here.go(f"/topics/{topic}", "alerts")
+    here.same("an older node's people are signed in", [len(asked), page.get_by_role("link", name="root").count()], [1, 1])
+    page.unroute("**/graphql")
+
+
 def start(here, simulator, token, topic):
     """A push that another phone got ticks nothing; one to this browser's own device does."""
     page, server = here.page, here.server
@@ -213,6 +230,7 @@ def walk(server, simulator, browser, checks):
     look(here)
     zone(here)
     sessions(here, browser, checks)
+    older(here, topic)
     start(here, simulator, token, topic)
     gap(here, token, topic)
     here.same("no page complains", here.complaints, [])

@@ -10,6 +10,10 @@ from playwright.sync_api import expect
 from console import PASSWORD, TAGS, Walk, in_chromium, posted
 
 WIDTHS = {390: 844, 320: 568}
+LONG = "somebody.whose.name.is.as.long.as.it.may.be.in.some.companies"
+# Tables that are lists here and are wider than the screen.
+WIDE = """() => [...document.querySelectorAll(".scroll:has(table.many)")].filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => `${each.ariaLabel}: ${each.scrollWidth} of ${each.clientWidth} px`)"""
 CREATE = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }"
 # What can be pressed and is smaller than 44 pixels. Links within a sentence keep the height of its lines (WCAG 2.5.8), and a
 # box is ticked by its label.
@@ -46,6 +50,9 @@ def filled(server):
     posted(server, key, {"action": "trigger", "key": "queue", "title": "Queue is stuck", "severity": "critical"}, "/in/event")
     incident = server.post(token, "{ page: incidentsByStateAndOpenedAt(state: OPEN) { items { id } } }")["page"]["items"][0]["id"]
     server.post(token, "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }", i={"topicId": topics["alerts"], "user": "ben", "roles": ["READER"], "push": True})
+    people = server.post(token, "mutation { createGroup(name: \"ops\") { id } }")["createGroup"]["id"]
+    server.post(token, "mutation($n: String!) { createUser(name: $n) { id } }", n=LONG)
+    server.post(token, "mutation($id: ID!, $u: String!) { addGroupMember(groupId: $id, user: $u) { id } }", id=people, u=LONG)
     alerts = f"/topics/{topics['alerts']}"
     return {
         "/feed": "All messages", alerts: "alerts", f"{alerts}/settings": "alerts: settings", f"{alerts}/integrations": "alerts: integrations",
@@ -84,8 +91,9 @@ def views(here, all_views, width):
         page.emulate_media(color_scheme="light")
         wide = page.evaluate("document.documentElement.scrollWidth")
         found += [f"{path} is {wide} px wide"] if wide > width else []
+        found += [f"{path}: wide: {each}" for each in page.evaluate(WIDE)]
         found += [f"{path}: small: {each}" for each in page.evaluate(SMALL)]
-    here.same(f"{width} px, fingers: axe finds nothing, no view scrolls sideways, all that can be pressed has 44 px", found, [])
+    here.same(f"{width} px, fingers: axe finds nothing, neither views nor lists scroll sideways, all that can be pressed has 44 px", found, [])
 
 
 def focus(here, all_views, width):

@@ -111,8 +111,8 @@ struct Console: Sendable {
 
     private func file(named name: String) -> ConsoleFile? {
         guard let folder else { return files.first { $0.name == name } }
-        // One name, so that no path leads out of the folder.
-        guard !name.hasPrefix("."), !name.contains("/"),
+        // One name, so that no path leads out of the folder; what else lies there is nobody's business.
+        guard !name.hasPrefix("."), !name.contains("/"), ConsoleFile.isOfConsole(name),
             let data = FileManager.default.contents(atPath: folder + "/" + name)
         else { return nil }
         return ConsoleFile(name: name, text: String(decoding: data, as: UTF8.self), place: place)
@@ -151,13 +151,20 @@ struct ConsoleFile: Sendable {
         packed = Gzip.packed(Array(self.text.utf8), .once)
     }
 
-    var mediaType: String {
-        switch name.split(separator: ".").last {
-        case "js": "text/javascript; charset=utf-8"
-        case "css": "text/css; charset=utf-8"
-        case "svg": "image/svg+xml"
-        case "webmanifest": "application/manifest+json"
-        default: "text/html; charset=utf-8"
-        }
+    /// By the ends of names.
+    private static let mediaTypes = [
+        "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml",
+        "webmanifest": "application/manifest+json",
+    ]
+    private static let page = "index.html"
+
+    /// Whether a file of this name may be one of the console.
+    static func isOfConsole(_ name: String) -> Bool { name == page || mediaType(of: name) != nil }
+
+    var mediaType: String { Self.mediaType(of: name) ?? "text/html; charset=utf-8" }
+
+    private static func mediaType(of name: String) -> String? {
+        let parts = name.split(separator: ".")
+        return parts.count > 1 ? mediaTypes[String(parts[parts.count - 1])] : nil
     }
 }

@@ -86,7 +86,11 @@ struct TimerPart: Sendable {
             held.set(1)
             return await work()
         }
-        await lease.run { await work() }
+        await lease.run {
+            await work()
+            // It is another node's turn, whose times count from now on.
+            jobMetrics.forget([runner.task.job] + (monitors.map { [$0.watch.job] } ?? []))
+        }
     }
 
     private func work() async {

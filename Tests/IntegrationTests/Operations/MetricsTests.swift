@@ -65,7 +65,7 @@ struct MetricsTests {
         let path = "tocsin.toml"
         try await Installation.run { installation in
             let file = installation.folder + "/" + path
-            try "page-rows = 50\n".write(toFile: file, atomically: true, encoding: .utf8)
+            try Self.settings("a.example").write(toFile: file, atomically: true, encoding: .utf8)
             installation.options = ["--config", file]
         } _: { installation in
             _ = try await installation.addUser("ada")
@@ -85,11 +85,25 @@ struct MetricsTests {
             #expect(same["tocsin_settings_hash"] == begun["tocsin_settings_hash"])
 
             let file = installation.folder + "/" + path
-            try "rate-per-second = 5000\n".write(toFile: file, atomically: true, encoding: .utf8)
-            try await site.hangUp(until: ReloadSite.applied)
-            let changed = try await installation.metrics(token)
-            #expect(changed["tocsin_settings_hash"] != begun["tocsin_settings_hash"])
+            var hashes = [begun["tocsin_settings_hash"]]
+            for text in [Self.settings("b.example"), "rate-per-second = 5000\n" + Self.settings("b.example")] {
+                try text.write(toFile: file, atomically: true, encoding: .utf8)
+                try await site.hangUp(until: ReloadSite.applied)
+                hashes.append(try await installation.metrics(token)["tocsin_settings_hash"])
+            }
+            #expect(Set(hashes).count == 3, "\(hashes)")
         }
+    }
+
+    private static func settings(_ host: String) -> String {
+        """
+        page-rows = 50
+        [[webhooks]]
+        name = "crm"
+        url = "https://\(host)/hook"
+        secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+        """
     }
 
     @Test("a node that is told not to measure has no /metrics")
@@ -128,6 +142,36 @@ struct MetricsTests {
             }
             let unknown = Set(texts.flatMap { $0.families.map(\.name) }).subtracting(try MetricsPageTests.names())
             #expect(unknown.isEmpty, "docs/metrics.md lacks \(unknown.sorted())")
+        }
+    }
+
+    @Test(
+        "a node that stood still tells no times of jobs that another has taken",
+        .enabled(if: PostgresServer.named != nil)
+    )
+    func jobs() async throws {
+        let duty = #"tocsin_duty{duty="timers"}"#
+        let times = ["last_success_timestamp", "interval"].map { #"tocsin_job_\#($0)_seconds{task="timers"}"# }
+        try await Cluster.run(2) { cluster in
+            try await cluster.administer(["user", "add", "ada"])
+            let token = try await cluster.administer(["token", "create", "--user", "ada", "--scope", "metrics"])
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            let holder = try await eventually("a node fires the timers") { () -> Int? in
+                for number in 0..<2 where try await Self.metrics(cluster.nodes[number], token)[duty] == 1 {
+                    return number
+                }
+                return nil
+            }
+            cluster.nodes[holder]?.process.signal(SIGSTOP)
+            try await eventually("the other one does") {
+                let text = try await Self.metrics(cluster.nodes[1 - holder], token)
+                return text[duty] == 1 && times.allSatisfy { text[$0] != nil }
+            }
+            cluster.nodes[holder]?.process.signal(SIGCONT)
+            try await eventually("the first one tells no times of theirs") {
+                let text = try await Self.metrics(cluster.nodes[holder], token)
+                return text[duty] == 0 && times.allSatisfy { text[$0] == nil }
+            }
         }
     }
 

@@ -53,6 +53,23 @@ struct RequestSubjectTests {
         }
     }
 
+    @Test("a line has at most 100 scalars of an id that a client gave, whatever they are shown as")
+    func lengths() async throws {
+        try await Installation.run { installation in
+            let token = try await installation.addUser("ada")
+            let accents = String(repeating: "\u{301}", count: 5000)
+            for id in [String(repeating: "a", count: 5000), "e" + accents] {
+                let document = "query($i: ID!) { getMessage(id: $i) { id } }"
+                _ = try await installation.curl(document, ["i": .string(id)], token: token)
+            }
+            let logged = try await eventually("both are logged") { () -> [String]? in
+                let ids = installation.logLines.compactMap { $0["message_id"]?.stringValue }
+                return ids.count == 2 ? ids : nil
+            }
+            #expect(logged.map(\.unicodeScalars.count) == [100, 100])
+        }
+    }
+
     @Test("each operation over a WebSocket has a line, which says what it was about")
     func socket() async throws {
         try await Installation.run { installation in
