@@ -175,7 +175,8 @@ final class AccessLog: Sendable {
 
     /// Ids of clients may be long, and hold anything: lines escape what they hold.
     private static func add(_ subjects: [String: String], to fields: inout Logger.Metadata) {
-        for (key, id) in subjects { fields[key] = "\(id.prefix(maximumIDLength))" }
+        // By scalars: one letter may have any number of marks.
+        for (key, id) in subjects { fields[key] = "\(String(id.unicodeScalars.prefix(maximumIDLength)))" }
     }
 
     private static let maximumIDLength = 100
