@@ -62,7 +62,8 @@ struct AccessLogTests {
         let logger = Logger(label: "test") { _ in Recorder(lines) }
         try await TestServer.with(logger: logger) { server in
             let client = try await server.connect()
-            for topic in ["short", String(repeating: "x", count: 5000)] {
+            let marks = String(repeating: "\u{301}", count: 5000)
+            for topic in ["short", String(repeating: "x", count: 5000), "a" + marks] {
                 let body = #"{"query":"a","variables":{"topic":"\#(topic)"}}"#
                 client.send(
                     "POST /graphql HTTP/1.1\r\nHost: a\r\nAuthorization: good\r\n"
@@ -75,7 +76,8 @@ struct AccessLogTests {
         let topics = requests.map { line in
             line.split(separator: " ").first { $0.hasPrefix("topic=") }.map(String.init) ?? ""
         }
-        #expect(topics == ["topic=short", "topic=\(String(repeating: "x", count: 100))"])
+        let letter = "a" + String(repeating: "\u{301}", count: 99)
+        #expect(topics == ["topic=short", "topic=\(String(repeating: "x", count: 100))", "topic=\(letter)"])
     }
 
     @Test(

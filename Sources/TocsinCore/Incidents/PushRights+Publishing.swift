@@ -16,3 +16,22 @@ extension PushRights {
         return roles.roles(of: subjects, in: TopicID(id)).isDisjoint(with: .publishing) ? nil : topic
     }
 }
+
+extension PushRights {
+    /// Who may look after a record that goes to another topic: that topic's owner in the place of
+    /// the former one's, who is to see nothing of what comes in there.
+    ///
+    /// Nil where its owner has named others: these stay.
+    package func editors(
+        of record: Record,
+        was stored: Record,
+        movedTo topic: Record,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> FieldValue? {
+        let left = try reader.records(topics, ids: [stored["topicId"].text ?? ""], where: .always).first
+        guard let former = left?.owner, let owner = topic.owner ?? record.owner, record["editors"] == stored["editors"],
+            record["editors"] == JSONListText.list(of: former)
+        else { return nil }
+        return JSONListText.list(of: owner)
+    }
+}

@@ -55,9 +55,11 @@ package struct MonitorHook: ModelHook {
                 )
             }
             let id = record["topicId"].text ?? ""
-            guard try rights.publishableTopic(id, for: write.caller, write.writer.unlocked) != nil else {
+            guard let topic = try rights.publishableTopic(id, for: write.caller, write.writer.unlocked) else {
                 return Self.unknownTopic
             }
+            let editors = try rights.editors(of: record, was: stored, movedTo: topic, write.writer.unlocked)
+            if let editors { record["editors"] = editors }
         }
         for name in MonitorCase.ownFields { record[name] = stored[name] }
         try reschedule(&record, was: stored, write)

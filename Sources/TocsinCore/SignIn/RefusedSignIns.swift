@@ -15,6 +15,9 @@ package struct SignInRefusal: Sendable, Hashable {
     /// Where it came from.
     package var origin: RequestOrigin?
 
+    /// The reason of a request that no page of ours has sent.
+    package static let ofPage = "page_refused"
+
     /// A refusal for this reason.
     package init(
         reason: String,
@@ -31,14 +34,17 @@ package struct SignInRefusal: Sendable, Hashable {
 /// Writes each refused sign-in to the log and to the audit, beside requests.
 ///
 /// At most sixty in a minute have a row and a line of their own; the rest of a minute is one row
-/// with a count, so that an attack fills neither.
+/// with a count, so that an attack fills neither. What no page of ours has sent costs its sender
+/// nothing, so it has ten of its own, and hides no wrong password.
 package final class RefusedSignIns: Sendable {
     /// Rows of a minute at most, but for the one of the rest.
     package static let rowsPerMinute = 60
+    /// The same of requests that no page of ours has sent.
+    package static let pageRowsPerMinute = 10
 
     private enum Entry: Sendable {
         case one(SignInRefusal)
-        case rest(count: Int)
+        case rest(count: Int, ofPages: Bool)
     }
 
     private struct State {
@@ -48,7 +54,7 @@ package final class RefusedSignIns: Sendable {
 
     private let environment: ServiceEnvironment
     private let report: @Sendable (SignInRefusal) -> Void
-    private let state = Mutex(State())
+    private let state = Mutex((signIns: State(), pages: State()))
     private let queue: AsyncStream<Entry>
     private let inbox: AsyncStream<Entry>.Continuation
 
@@ -61,19 +67,28 @@ package final class RefusedSignIns: Sendable {
     /// Takes a refusal; never waits.
     package func note(_ refusal: SignInRefusal) {
         let minute = environment.time.now().milliseconds / 60_000
+        let isOfPage = refusal.reason == SignInRefusal.ofPage
         let (isOwn, rest) = state.withLock { state in
-            var rest = 0
-            if state.minute != minute {
-                rest = max(0, state.count - Self.rowsPerMinute)
-                state = State(minute: minute)
-            }
-            state.count += 1
-            return (state.count <= Self.rowsPerMinute, rest)
+            isOfPage
+                ? Self.count(&state.pages, in: minute, atMost: Self.pageRowsPerMinute)
+                : Self.count(&state.signIns, in: minute, atMost: Self.rowsPerMinute)
         }
-        if rest > 0 { inbox.yield(.rest(count: rest)) }
+        if rest > 0 { inbox.yield(.rest(count: rest, ofPages: isOfPage)) }
         guard isOwn else { return }
         report(refusal)
         inbox.yield(.one(refusal))
+    }
+
+    /// Counts one more; answers whether it has a row of its own, and how many of a minute that is
+    /// over had none.
+    private static func count(_ state: inout State, in minute: Int64, atMost maximum: Int) -> (isOwn: Bool, rest: Int) {
+        var rest = 0
+        if state.minute != minute {
+            rest = max(0, state.count - maximum)
+            state = State(minute: minute)
+        }
+        state.count += 1
+        return (state.count <= maximum, rest)
     }
 
     /// Writes rows until it is cancelled.
@@ -99,9 +114,9 @@ package final class RefusedSignIns: Sendable {
         case .one(let one):
             refusal = one
             detail = ["reason": .text(one.reason), "provider": one.provider.map { .text($0) }]
-        case .rest(let count):
-            refusal = SignInRefusal(reason: "others", origin: nil)
-            detail = ["reason": "others", "count": .int(Int64(count))]
+        case .rest(let count, let ofPages):
+            refusal = SignInRefusal(reason: ofPages ? SignInRefusal.ofPage : "others", origin: nil)
+            detail = ["reason": .text(refusal.reason), "count": .int(Int64(count))]
         }
         if let name = environment.nodeName { detail["node"] = .text(name) }
         if let caller = refusal.caller {

@@ -175,7 +175,7 @@ final class AccessLog: Sendable {
 
     /// Ids of clients may be long, and hold anything: lines escape what they hold.
     private static func add(_ subjects: [String: String], to fields: inout Logger.Metadata) {
-        // Of scalars, for what is shown as one character may be made of any number of them.
+        // By scalars: one letter may have any number of marks.
         for (key, id) in subjects { fields[key] = "\(String(id.unicodeScalars.prefix(maximumIDLength)))" }
     }
 

@@ -52,7 +52,8 @@ package struct IntegrationHook: ModelHook {
         return nil
     }
 
-    /// Checks all values, and the topic where it is another.
+    /// Checks all values, and the topic where it is another: the former one's owner looks after it
+    /// no more.
     package func willUpdate(
         _ record: inout Record,
         was stored: Record,
@@ -64,7 +65,12 @@ package struct IntegrationHook: ModelHook {
             return .badInput("kind cannot be changed: what a sender posts has one shape. Make a new integration.")
         }
         guard record["topicId"] != stored["topicId"] else { return nil }
-        if case .failure(let refusal) = try topic(record["topicId"].text ?? "", write) { return refusal }
+        switch try topic(record["topicId"].text ?? "", write) {
+        case .failure(let refusal): return refusal
+        case .success(let topic):
+            let editors = try rights.editors(of: record, was: stored, movedTo: topic, write.writer.unlocked)
+            if let editors { record["editors"] = editors }
+        }
         return nil
     }
 

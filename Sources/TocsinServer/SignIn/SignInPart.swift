@@ -52,7 +52,7 @@ struct SignInPart: Sendable {
 
     /// Takes what no page of ours has sent, and what it lacks; never waits.
     func notePageRefused(_ lack: String, from origin: RequestOrigin? = RequestOrigin.current) {
-        note(SignInRefusal(reason: "page_refused", sentence: lack, origin: origin))
+        note(SignInRefusal(reason: SignInRefusal.ofPage, sentence: lack, origin: origin))
     }
 
     /// Takes that a session was used; never waits.

@@ -105,6 +105,28 @@ struct SharedIntegrationTests {
         }
     }
 
+    @Test("who moves a way in to a topic of their own shows it no more to the owner of the one that it left")
+    func moved() async throws {
+        try await Installation.run { installation in
+            let stage = try await Scene(installation)
+            let scene = stage.scene
+            let way = try await scene.way("EVENT", token: scene.bob)
+            #expect(try await scene.integration(way.id, "editors")["editors"] == ["ada"])
+            let own = try await installation.curl(
+                "mutation { createTopic(input: { name: \"own\" }) { id } }",
+                token: scene.bob
+            )
+            let topic = own["data"]?["createTopic"]?["id"]?.stringValue ?? "\(own)"
+            let move = """
+                mutation { updateIntegration(input: { id: "WAY", topicId: "\(topic)", _version: 1 }) { editors } }
+                """
+            let moved = try await stage.bob(move, way.id)
+            #expect(moved.contains("[\"bob\"]"), "\(moved)")
+            let seen = try await installation.curl("{ getIntegration(id: \"\(way.id)\") { id } }", token: scene.ada)
+            #expect(seen["data"]?["getIntegration"] == .null, "\(seen)")
+        }
+    }
+
     @Test("who may publish and read, and is not OWNER, manages no way in")
     func others() async throws {
         try await Installation.run { installation in

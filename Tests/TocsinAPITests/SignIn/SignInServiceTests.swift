@@ -63,6 +63,15 @@ struct SignInServiceTests {
         #expect(try await row(new.session).network == "192.0.2.0/24")
     }
 
+    @Test("what no page of ours has sent hides no refused sign-in, however much of it a stranger sends")
+    func pagesApart() async throws {
+        let page = SignInRefusal(reason: SignInRefusal.ofPage, origin: nil)
+        for _ in 0..<200 { desk.service.refusals.note(page) }
+        _ = await refusal("ann", "wrong")
+        let pages = Array(repeating: "page_refused", count: RefusedSignIns.pageRowsPerMinute)
+        #expect(desk.takeReasons() == pages + ["wrong_password"])
+    }
+
     @Test("a network that fails thirty times pauses; others go on, and so does one that the user knows")
     func brakes() async throws {
         _ = try await signIn(from: "198.51.100.9")
