@@ -148,9 +148,11 @@ private struct Alert {
 
     /// What is compared, bare.
     var values: [String] {
-        let terms = Self.bare(expression).split(separator: #/ (?:and on \([a-z, ]+\)|and|or) /#)
+        // An `or` in brackets is a part of what is compared.
+        let text = Self.bare(expression).replacing(#/\( .* \)/#) { $0.output.replacing(" or ", with: " OR ") }
+        let terms = text.split(separator: #/ (?:and on \([a-z, ]+\)|and|or) /#)
         let sides = terms.flatMap { $0.split(separator: #/ (?:==|<|>) /#) }.map {
-            String($0.replacing(/^[0-9.]+ \* (?=[a-z])/, with: ""))
+            String($0.replacing(/^[0-9.]+ \* (?=[a-z])/, with: "").replacing(" OR ", with: " or "))
         }
         return sides.filter { ($0.contains("_") || $0 == "up") && !$0.hasPrefix("absent(") }
     }

@@ -111,7 +111,7 @@ struct Console: Sendable {
 
     private func file(named name: String) -> ConsoleFile? {
         guard let folder else { return files.first { $0.name == name } }
-        // One name, so that no path leads out of the folder; what else lies there is nobody's business.
+        // One name, so that no path leads out of the folder; what else lies there stays there.
         guard !name.hasPrefix("."), !name.contains("/"), ConsoleFile.isOfConsole(name),
             let data = FileManager.default.contents(atPath: folder + "/" + name)
         else { return nil }
