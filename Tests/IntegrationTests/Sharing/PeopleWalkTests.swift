@@ -101,7 +101,8 @@ struct PeopleTests {
             try await eventually("ada may not add to the group") {
                 code(try await installation.curl(add, token: ada)) == "UNAUTHORIZED"
             }
-            #expect(try await installation.administer(["group", "show", "crew"]) == "bob\tactive\n")
+            #expect(try await installation.administer(["group", "show", "crew"]) == "Made by ada.\nbob\tactive\n")
+            #expect(try await installation.administer(["group", "list"]) == "crew\t\tada\n")
         }
     }
 

@@ -215,7 +215,10 @@ struct GroupMakerTests {
             let field = number % 2 == 0 ? "addGroupMember" : "removeGroupMember"
             #expect(try await scene.change(field, group, "guess\(number)", as: scene.ann).code == "BAD_USER_INPUT")
         }
-        #expect(try await scene.change("addGroupMember", group, "bob", as: scene.ann).code == "LIMIT")
+        let refused = try await scene.change("addGroupMember", group, "bob", as: scene.ann)
+        #expect(refused.code == "LIMIT" && refused.words.contains("Wait a minute"), "\(refused)")
+        // Who fills a group is not told to share with a group instead.
+        #expect(!refused.words.contains("or share with a group"), "\(refused)")
         #expect(try await scene.change("addGroupMember", group, "bob", as: Self.root).code == nil)
         scene.api.time.advance(seconds: 61)
         #expect(try await scene.change("addGroupMember", group, "mary", as: scene.ann).code == nil)
