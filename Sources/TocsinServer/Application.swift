@@ -164,7 +164,7 @@ package final class Application: Sendable {
             SettingsRoute(origins: origins, reloader: reloader),
             AdminMetricsRoute(metrics: process.metrics),
             LogLevelRoute(control: logControl),
-            ReloadRoute { [notifier, reloader, audit] in await Self.reload(reloader, notifier, audit) },
+            ReloadRoute { [notifier, reloader, audit, api] in await Self.reload(reloader, notifier, audit, api) },
             DrainRoute(seconds: process.settings.server.drainSeconds, logger: process.logger) {
                 stopWishes.yield(StopWish(drainSeconds: $0))
             },
@@ -228,6 +228,7 @@ package final class Application: Sendable {
             group.addTask {
                 await store.prepare()
                 await store.reportTopicNames()
+                await api.reportKeptGroups()
             }
             group.addTask { await access.revocations.run() }
             group.addTask { await signIn.run() }
@@ -265,18 +266,20 @@ package final class Application: Sendable {
     /// Reads the settings and their files anew, and takes them as a whole or not at all.
     @discardableResult
     package func reload() async -> ReloadOutcome {
-        await Self.reload(reloader, notifier, audit)
+        await Self.reload(reloader, notifier, audit, api)
     }
 
     private static func reload(
         _ reloader: Reloader,
         _ notifier: ServiceNotifier,
-        _ audit: ServerAudit
+        _ audit: ServerAudit,
+        _ api: APIPart
     ) async -> ReloadOutcome {
         notifier.reloading()
         let outcome = await reloader.reload()
         notifier.ready()
         await audit.note(outcome)
+        if outcome.result == .applied { await api.reportKeptGroups() }
         return outcome
     }
 

@@ -34,7 +34,9 @@ struct GroupCommand: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List groups: name, and what people say of it.")
+        static let configuration = CommandConfiguration(
+            abstract: "List groups: name, what people say of it, and who made it unless a command did."
+        )
 
         @Flag(help: "One JSON object a line.") var json = false
         @OptionGroup var store: StoreOptions
@@ -43,14 +45,17 @@ struct GroupCommand: AsyncParsableCommand {
             try await OfflineStore.run(store) { tool throws(ServiceError) in
                 try await eachPage(name: \Group.name) { after throws(ServiceError) in
                     let page = try await tool.groups.groups(after: after, limit: pageSize, by: .shell)
-                    for group in page.groups { print(json ? line(group) : row(group)) }
+                    let makers = json ? [:] : try await tool.makers(of: page.groups)
+                    for group in page.groups { print(json ? line(group) : row(group, makers)) }
                     return page.hasMore ? page.groups.last : nil
                 }
             }
         }
 
-        private func row(_ group: Group) -> String {
-            [group.name, group.description ?? ""].map { Terminal.harmless($0) }.joined(separator: "\t")
+        private func row(_ group: Group, _ makers: [UserID: String]) -> String {
+            var words = [group.name, group.description ?? ""]
+            if let maker = group.createdBy { words.append(makers[maker] ?? maker.text) }
+            return words.map { Terminal.harmless($0) }.joined(separator: "\t")
         }
 
         private func line(_ group: Group) -> String {
@@ -64,7 +69,8 @@ struct GroupCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the members of a group: name, and whether active or disabled."
+            abstract: "List the members of a group: name, and whether active or disabled.",
+            discussion: "The first line says who made the group, unless a command did."
         )
 
         @Argument(help: "The group's name.") var name: String
@@ -75,6 +81,10 @@ struct GroupCommand: AsyncParsableCommand {
             try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let reference = GroupReference(name: name)
                 guard let group = try await tool.groups.group(reference, by: .shell) else { throw reference.unknown }
+                if !json, let maker = group.createdBy {
+                    let name = try await tool.makers(of: [group])[maker] ?? maker.text
+                    print("Made by \(Terminal.harmless(name)).")
+                }
                 try await eachPage(name: \Account.id.text) { after throws(ServiceError) in
                     let page = try await tool.groups.members(
                         of: group.id,
@@ -155,6 +165,17 @@ struct GroupCommand: AsyncParsableCommand {
                 print("Removed group \(Terminal.harmless(group.name)).")
             }
         }
+    }
+}
+
+extension OfflineStore {
+    /// The names of local users who made these groups, by id.
+    fileprivate func makers(of groups: [Group]) async throws(ServiceError) -> [UserID: String] {
+        var names: [UserID: String] = [:]
+        for id in Set(groups.compactMap(\.createdBy)) {
+            names[id] = try await people.account(id: id, name: nil, by: .shell)?.name
+        }
+        return names
     }
 }
 

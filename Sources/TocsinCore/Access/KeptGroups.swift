@@ -28,6 +28,11 @@ package struct KeptGroups: Sendable {
             }
     }
 
+    /// The names that rules and settings name, in the order of their bytes.
+    var named: [String] {
+        names.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
     /// Why all names are kept; nil where others are free.
     var reasonForAll: String? { reason }
 

@@ -33,7 +33,9 @@ package struct SharingService: Sendable {
     /// Counts that somebody names a user; answers why they may not now.
     func refusalOfNaming(by caller: UserID) -> ServiceError? {
         guard !lookUps.take(caller.text, now: environment.time.now()) else { return nil }
-        return .limit("You may name \(lookUps.maximumCount) users a minute; wait a minute, or share with a group.")
+        return .limit(
+            "You may name \(lookUps.maximumCount) users a minute. Wait a minute; a topic can be shared with a group at once."
+        )
     }
 
     private func grant(

@@ -100,11 +100,11 @@ extension SessionCookies {
         if !isRead {
             guard method == .post else { return "A request with a session's cookie must be a POST." }
             guard Self.isJSON(fields.single(.contentType)) else {
-                return "A request with a session's cookie needs the header Content-Type: application/json."
+                return Self.needing("Content-Type: application/json")
             }
         }
         guard fields.single(.console) == "1" else {
-            return "A request with a session's cookie needs the header X-Tocsin-Console: 1."
+            return Self.needing("X-Tocsin-Console: 1")
         }
         if fields.has(.fetchSite) {
             guard fields.single(.fetchSite) == "same-origin" else {
@@ -116,6 +116,10 @@ extension SessionCookies {
             }
         }
         return nil
+    }
+
+    private static func needing(_ header: String) -> String {
+        "A request that signs in or has a session's cookie needs the header \(header)."
     }
 
     private static func isJSON(_ type: String?) -> Bool {

@@ -65,6 +65,9 @@ struct APIPart: Sendable {
         services.integrationAddresses.replace(with: IntegrationAddresses(base: address))
     }
 
+    /// Says in the log whose groups have rights that their makers could give.
+    func reportKeptGroups() async { await KeptGroupReport.write(services.groups, to: logger) }
+
     /// Writes what came in by integrations, each second, until it is cancelled.
     func noteIntegrations(store: StorePart, jobs: JobMetrics) async {
         guard let integrationNotes else { return }

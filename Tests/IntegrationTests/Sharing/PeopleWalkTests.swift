@@ -6,9 +6,10 @@ import TocsinClient
 
 @Suite("People and groups of the built server", .timeLimit(.minutes(5)))
 struct PeopleTests {
-    /// The model file with topics and messages that the group `ops` may read.
-    static func schema(in folder: String) throws -> String {
-        let rule = "{ allow: groups, groups: [\"ops\"], operations: [read] }"
+    /// The model file with topics and messages that a group may read.
+    @discardableResult
+    static func schema(in folder: String, readers: String = "ops") throws -> String {
+        let rule = "{ allow: groups, groups: [\"\(readers)\"], operations: [read] }"
         let text = """
             type Topic @model @auth(rules: [{ allow: owner }, \(rule)]) {
               id: ID!
@@ -101,7 +102,31 @@ struct PeopleTests {
             try await eventually("ada may not add to the group") {
                 code(try await installation.curl(add, token: ada)) == "UNAUTHORIZED"
             }
-            #expect(try await installation.administer(["group", "show", "crew"]) == "bob\tactive\n")
+            #expect(try await installation.administer(["group", "show", "crew"]) == "Made by ada.\nbob\tactive\n")
+            #expect(try await installation.administer(["group", "list"]) == "crew\t\tada\n")
+        }
+    }
+
+    @Test("the log warns of a maker's group that a rule names later, at the start and after a reload")
+    func keptLater() async throws {
+        try await Installation.run { installation in
+            installation.options += ["--schema", try Self.schema(in: installation.folder, readers: "others")]
+        } _: { installation in
+            let ada = try await installation.addUser("ada")
+            try await installation.administer(["user", "group-maker", "ada"])
+            try await eventually("ada makes a group") {
+                let made = try await installation.curl("mutation { createGroup(name: \"ops\") { id } }", token: ada)
+                return made["data"]?["createGroup"]?["id"]?.stringValue != nil
+            }
+            try Self.schema(in: installation.folder)
+            try await installation.restartServer()
+            let warnings = { installation.logLines.filter { $0["event"] == "kept_group_of_maker" } }
+            try await eventually("the start has warned") { warnings().count == 1 }
+            let warning = try #require(warnings().first)
+            #expect(warning["level"] == "warning" && warning["group"] == "ops" && warning["maker"] == "ada")
+            #expect(warning["message"]?.stringValue?.contains("`tocsin group show NAME`, or delete it") == true)
+            try await ReloadSite(installation).hangUp(until: ReloadSite.applied)
+            try await eventually("the reload has warned") { warnings().count == 2 }
         }
     }
 

@@ -152,6 +152,38 @@ struct GroupMakerTests {
         #expect(try await scene.change("addGroupMember", own, "bob", as: Self.root).code == nil)
     }
 
+    @Test("operators are told of groups that a rule or setting names, and whose makers are no administrators")
+    func keptLater() async throws {
+        let scene = try await Scene(model: Self.model(readers: "groups: [\"ops\", \"free\"]"))
+        let groups = scene.api.services.groups
+        func told(limit: Int = 20) async throws -> [String] {
+            try await groups.keptGroupsOfMakers(limit: limit).map { "\($0.group.name) of \($0.maker.name)" }
+        }
+        _ = try await groups.add(name: "free", description: nil, by: .shell)
+        for (name, maker) in [("late", scene.ann), ("other", scene.ann), ("eves", scene.eve), ("crew", Self.root)] {
+            _ = try await scene.made(name, as: maker)
+        }
+        #expect(try await told() == [])
+        // As it was before the rule was written.
+        let ops = Group(
+            id: GroupID("group-ops"),
+            name: "ops",
+            description: nil,
+            createdBy: scene.ann.userID,
+            createdAt: scene.api.time.now()
+        )
+        try await scene.api.store.write { writer throws(StoreError) in try writer.save(ops) }
+        scene.api.environment.settingsGroups.replace(with: ["late", "eves", "crew", "none"])
+        #expect(try await told() == ["eves of eve", "late of ann", "ops of ann"])
+        #expect(try await told(limit: 2) == ["eves of eve", "late of ann"])
+        let raised = try await scene.api.run(
+            "mutation { setAdmin(id: \"sub-eve\", admin: true) { admin } }",
+            as: Self.root
+        )
+        #expect(raised.code == nil, "\(raised)")
+        #expect(try await told() == ["late of ann", "ops of ann"])
+    }
+
     @Test("a name in another spelling of its letters is another group: a rule gives it nothing, and it manages nothing")
     func spellings() async throws {
         let scene = try await Scene(model: Self.model(readers: "groups: [\"\(Self.cafe)\"]"))
@@ -215,7 +247,10 @@ struct GroupMakerTests {
             let field = number % 2 == 0 ? "addGroupMember" : "removeGroupMember"
             #expect(try await scene.change(field, group, "guess\(number)", as: scene.ann).code == "BAD_USER_INPUT")
         }
-        #expect(try await scene.change("addGroupMember", group, "bob", as: scene.ann).code == "LIMIT")
+        let refused = try await scene.change("addGroupMember", group, "bob", as: scene.ann)
+        #expect(refused.code == "LIMIT" && refused.words.contains("Wait a minute"), "\(refused)")
+        // Who fills a group is not told to share with a group instead.
+        #expect(!refused.words.contains("or share with a group"), "\(refused)")
         #expect(try await scene.change("addGroupMember", group, "bob", as: Self.root).code == nil)
         scene.api.time.advance(seconds: 61)
         #expect(try await scene.change("addGroupMember", group, "mary", as: scene.ann).code == nil)

@@ -73,6 +73,25 @@ extension GroupService {
         )
     }
 
+    /// Groups that a rule or setting names and whose makers are no administrators, with the makers,
+    /// by name and at most `limit`.
+    ///
+    /// Groups of people who have no local account are left out: such people make groups only as
+    /// administrators.
+    package func keptGroupsOfMakers(limit: Int) async throws(ServiceError) -> [(group: Group, maker: Account)] {
+        let names = kept.named
+        return try await environment.store.reading(for: .server) { reader throws(StoreError) in
+            var found: [(group: Group, maker: Account)] = []
+            for name in names where found.count < limit {
+                guard let group = try reader.group(named: name), let id = group.createdBy,
+                    let maker = try reader.account(id), !maker.isAdmin
+                else { continue }
+                found.append((group, maker))
+            }
+            return found
+        }
+    }
+
     /// Counts that somebody who is no administrator names a user.
     func countNaming(by reach: GroupReach) throws(ServiceError) {
         if let maker = reach.maker, let refusal = sharing.refusalOfNaming(by: maker) { throw refusal }
