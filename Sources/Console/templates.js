@@ -7,7 +7,9 @@ import { explained, texts } from "./texts.js";
 const PREVIEW = `query Preview($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $body: String!) {
   previewReceiver(kind: $kind, receiver: $receiver, template: $template, headers: $headers, body: $body) {
     status answer problems events { action key title body priority url labels } } }`;
-const SAVE = "mutation Save($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
+const STORED = "query Stored($id: ID!) { getIntegration(id: $id) { template _version _deleted } }";
+const SAVE = `mutation Save($input: UpdateIntegrationInput!, $was: ModelIntegrationConditionInput) {
+  updateIntegration(input: $input, condition: $was) { template } }`;
 
 /** The template that a new integration begins with. */
 const EXAMPLE = {
@@ -20,7 +22,10 @@ const EXAMPLE = {
   ],
 };
 
-/** What somebody has written and not saved yet, by who it is and the integration: the page is drawn anew by other buttons too. */
+/**
+ * What somebody has written and not saved yet, and the template that it began with, by who it is and the integration: the
+ * page is drawn anew by other buttons too.
+ */
 const drafts = new Map();
 
 /** The field of a template, with the text that it has so far. */
@@ -39,18 +44,51 @@ export function templateOf({ value }) {
   return value;
 }
 
+/** The integration as it is stored now. */
+async function stored(id) {
+  const { getIntegration: now } = await client.query(STORED, { id });
+  if (!now?.template || now._deleted) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
+  return now;
+}
+
+/**
+ * Puts a template in the place of the one that it was made from; false where that is not the stored one any more. A version
+ * alone does not tell: a server that merges takes an older one, and keeps the stored text.
+ */
+async function replaced(id, was, text) {
+  const now = await stored(id);
+  if (now.template !== was) return false;
+  try {
+    const { updateIntegration: made } = await proven(SAVE, { input: { id, template: text, _version: now._version }, was: { template: { eq: was } } });
+    return made.template === text;
+  } catch (error) {
+    if (["CONDITION_FAILED", "VERSION_CONFLICT"].includes(error.code)) return false;
+    throw error;
+  }
+}
+
 /** Tries the integration on a body, and changes its template. The server reads both, and stores nothing until it is saved. */
-export function previewing({ id, name, kind, receiver, template, _version }, saved) {
+export function previewing({ id, name, kind, receiver, template }, saved) {
   if (kind === "HEARTBEAT") return null;
   const own = kind === "TEMPLATE" && template ? templateField(template) : null;
   const mine = `${person()?.userId} ${id}`;
-  if (own && drafts.has(mine)) own.value = drafts.get(mine);
-  own?.addEventListener("input", () => drafts.set(mine, own.value));
+  if (own && drafts.has(mine)) own.value = drafts.get(mine).text;
+  const began = () => drafts.get(mine)?.was ?? template;
+  own?.addEventListener("input", () => drafts.set(mine, { text: own.value, was: began() }));
+  const theirs = el("div");
   const save = async () => {
-    await proven(SAVE, { input: { id, template: templateOf(own), _version } });
-    drafts.delete(mine);
-    await saved();
-    note(texts.integrations.templateSaved);
+    const text = templateOf(own);
+    if (await replaced(id, began(), text)) {
+      drafts.delete(mine);
+      await saved();
+      note(texts.integrations.templateSaved);
+      return;
+    }
+    // The next press replaces what is shown now.
+    const { template: was } = await stored(id);
+    drafts.set(mine, { text: own.value, was });
+    put(theirs, el("h3", {}, texts.integrations.templateNow), el("pre", { tabIndex: 0 }, was));
+    throw Object.assign(new Error(texts.integrations.templateTaken), { code: "VERSION_CONFLICT" });
   };
   const body = el("textarea", { required: true, rows: 6, spellcheck: false, autocomplete: "off" });
   const headers = el("textarea", { rows: 2, spellcheck: false, autocomplete: "off" });
@@ -76,7 +114,8 @@ export function previewing({ id, name, kind, receiver, template, _version }, sav
       preview.answer ? el("details", {}, el("summary", {}, texts.integrations.answer), el("pre", { tabIndex: 0 }, preview.answer)) : null);
   };
   return el("details", { open: drafts.has(mine) }, el("summary", {}, own ? texts.integrations.templateAndPreview : texts.integrations.preview),
-    own ? form([field(texts.integrations.template, own, texts.integrations.templateHint)], texts.integrations.saveTemplate, save, { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? own : null) }) : null,
+    own ? form([field(texts.integrations.template, own, texts.integrations.templateHint)], texts.integrations.saveTemplate, save, { explain: explained, at: ({ code }) => (["BAD_USER_INPUT", "VERSION_CONFLICT"].includes(code) ? own : null) }) : null,
+    theirs,
     form([
       field(texts.integrations.body, body, texts.integrations.bodyHint),
       field(texts.integrations.headers, headers, texts.integrations.headersHint),

@@ -413,6 +413,8 @@ export const texts = {
     noJSON: (reason) => `The template is no JSON: ${reason}`,
     saveTemplate: "Save the template",
     templateSaved: "The template is saved.",
+    templateTaken: "Somebody has saved another template since you began. Yours was not saved: it is still here. Press again to replace theirs.",
+    templateNow: "The template that is saved now",
     body: "Body",
     bodyHint: "as the sender posts it; nothing is stored",
     headers: "Headers",

@@ -494,6 +494,7 @@ def own_template(here):
     here.judged("a template")
     page.get_by_role("button", name="Save the template").click()
     expect(page.get_by_text("The template is saved.")).to_be_visible(timeout=60_000)
+    another_template(here, editor, problem)
     here.same("a sender posts by the key of a template", posted(server, key, {"host": "db-4"}, "/in/" + key), 202)
     page.get_by_text("Recent requests").click()
     again, way = page.get_by_role("button", name="Look again"), page.get_by_role("link", name="the message")
@@ -510,6 +511,39 @@ def own_template(here):
     page.get_by_text("Turn off or delete").click()
     page.get_by_role("button", name="Delete: Backups").click()
     expect(page.get_by_text("No integration yet.")).to_be_visible(timeout=60_000)
+
+
+def another_template(here, editor, problem):
+    """Another window saves between: it is said and shown, what was typed stays through a redraw, and a second press replaces."""
+    page, other = here.page, here.context.new_page()
+    # A save draws the page anew, where the field is folded away.
+    expect(editor).to_be_hidden(timeout=60_000)
+    page.get_by_text("Template and preview").click()
+    name, began = "Save the template", editor.input_value()
+    mine, theirs = began.replace("is saved", "is mine"), began.replace("is saved", "is theirs")
+    editor.fill(mine)
+    other.goto(page.url)
+    other.get_by_text("Template and preview").click()
+    other.get_by_role("article").get_by_role("textbox", name="Template").fill(theirs)
+    other.get_by_role("button", name=name).click()
+    expect(other.get_by_text("The template is saved.")).to_be_visible(timeout=60_000)
+    # The page is drawn anew, with the newer version.
+    page.get_by_role("button", name="New key: Backups").click()
+    expect(page.get_by_role("heading", name="The new key of Backups")).to_be_focused(timeout=60_000)
+    expect(editor).to_have_value(mine)
+    page.get_by_role("button", name=name).click()
+    expect(problem).to_contain_text("Somebody has saved another template", timeout=60_000)
+    expect(editor).to_be_focused()
+    expect(editor).to_have_value(mine)
+    expect(page.get_by_role("article").locator("pre").filter(has_text="is theirs")).to_be_visible()
+    here.judged("a template that somebody else has changed")
+    for text in (mine, began):
+        page.get_by_role("button", name=name).click()
+        expect(editor).to_be_hidden(timeout=60_000)
+        page.get_by_text("Template and preview").click()
+        expect(editor).to_have_value(text)
+        editor.fill(began)
+    other.close()
 
 
 def incidents(here, token, topic):

@@ -71,6 +71,10 @@ package struct IncidentBook: EventIntake {
         from integration: Integration
     ) async throws(ServiceError) -> [EventOutcome] {
         let book = self
+        let withdrawn = try await withdrawnPlaces(of: events, from: integration)
+        if let withdrawn, withdrawn.values.allSatisfy(\.isEmpty), events.allSatisfy(\.onlyWithdraws) {
+            return events.map { EventOutcome(key: $0.key) }
+        }
         return try await environment.store.writing { writer throws(StoreError) in
             guard let (topic, author) = try book.publisher(integration, writer.unlocked) else {
                 return .failure(.unauthorized)
@@ -81,6 +85,7 @@ package struct IncidentBook: EventIntake {
                 return .failure(error)
             }
             let turn = try IncidentTurn(book, topic, by: author, writer)
+            turn.withdrawn = withdrawn ?? [:]
             var outcomes: [EventOutcome] = []
             for event in events {
                 outcomes += [try turn.take(event, from: integration)]

@@ -18,9 +18,10 @@ struct IncidentMemory: Sendable, Hashable {
     init() {}
 
     init(_ text: String) {
-        for line in text.split(separator: "\n") {
-            guard let split = line.firstIndex(of: "=") else { continue }
-            read(String(line[..<split]), String(line[line.index(after: split)...]))
+        // By bytes: a value may begin with a mark that makes one character with the sign before it.
+        for line in text.utf8.split(separator: UInt8(ascii: "\n")) {
+            guard let split = line.firstIndex(of: UInt8(ascii: "=")) else { continue }
+            read(String(Substring(line[..<split])), String(Substring(line[line.index(after: split)...])))
         }
     }
 

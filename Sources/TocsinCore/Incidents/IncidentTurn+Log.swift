@@ -54,22 +54,18 @@ extension IncidentTurn {
         )
     }
 
-    /// Whether a withdrawal takes anything off the screen.
-    ///
-    /// That is what was told last under its key, unless it was a withdrawal itself. What waits to
-    /// come under the key does so no more.
+    /// Whether a withdrawal takes anything off the screen; what waits to come under its key does so
+    /// no more.
     private func takesAway(_ event: SenderEvent) throws(StoreError) -> Bool {
         guard let key = event.collapseKey else { return false }
-        for id in try writer.delayedMessages(of: author.userID, in: TopicID(topic.id), collapsedBy: key) {
+        let waiting = try writer.delayedMessages(of: author.userID, in: TopicID(topic.id), collapsedBy: key)
+        for id in waiting {
             try writer.removeScheduledMessage(id)
             try writer.removeTimer(.message, of: id)
         }
-        let place = JSONMapText.text(key)
-        let shown = try writer.recentPushes(in: TopicID(topic.id), with: place).first {
-            JSONObjectText.member("collapseKey", of: $0.push) == place
-        }
-        guard let shown else { return false }
-        return !event.data.keys.contains { JSONObjectText.member($0, of: shown.data) != nil }
+        guard let place = withdrawn[key] else { return false }
+        // What waited at the look-up and waits no more may have come since.
+        return place.isShown || !place.waiting.isSubset(of: waiting)
     }
 
     private func input(of event: SenderEvent, _ source: Source) -> RecordInput {

@@ -17,6 +17,8 @@ final class IncidentTurn {
     var published: RecordInput?
     /// What became of it.
     private(set) var told: MessageID?
+    /// What withdrawals of this turn take away, by `collapseKey`, as a read found it.
+    var withdrawn: [String: WithdrawnPlace] = [:]
 
     /// So many alerts of an incident are kept.
     static let alertsOfIncident = 10_000

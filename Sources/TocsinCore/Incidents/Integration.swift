@@ -73,6 +73,11 @@ package struct Integration: Sendable, Equatable {
     /// One that is moved to another topic begins anew: what is open there is under another lock.
     package var incidentSource: String { id + "@" + topicID.text }
 
+    /// What ids begin with of integrations that tokens made for their own posts.
+    ///
+    /// Whoever chooses such an id for another keeps it from who is OWNER by a grant, and no more.
+    package static let idPrefixOfTokens = "own-"
+
     /// An integration with the usual values.
     package init(id: String, owner: String, name: String, kind: Kind, topicID: TopicID) {
         (self.id, self.owner, self.name, self.kind, self.topicID) = (id, owner, name, kind, topicID)

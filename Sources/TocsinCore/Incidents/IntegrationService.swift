@@ -284,7 +284,9 @@ extension IntegrationService {
         let token = caller.tokenID?.text ?? caller.userID.text
         // What was deleted stays deleted: the next one has another id.
         for round in 0..<Self.maximumOwn {
-            let id = DerivedUUID.text(of: "integration \(token)", "\(topic.id) \(kind.rawValue) \(round)")
+            let derived = DerivedUUID.text(of: "integration \(token)", "\(topic.id) \(kind.rawValue) \(round)")
+            // 36 characters, which all servers let ids have.
+            let id = Integration.idPrefixOfTokens + derived.filter { $0 != "-" }
             let model = model
             let stored = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
                 try reader.records(model, ids: [id], where: .always).first

@@ -30,9 +30,13 @@ package struct ModelSharing: Sendable, Hashable {
         case "Message" where table.discriminator == nil, "Incident" where table.discriminator == nil:
             (isTopic, isOfOwners, among, lasting) = (false, false, .always, [])
         case "Integration" where isShipped:
-            guard let kind = position("kind") else { return nil }
-            // Pings make monitors, which are their owner's alone.
-            among = .field(kind, .notEqual(.text(Integration.Kind.heartbeat.rawValue)))
+            guard let kind = position("kind"), let id = position("id") else { return nil }
+            // Pings make monitors, which are their owner's alone. Whoever ended what a token made
+            // for its own posts would end the token's posts for good.
+            among = .all([
+                .field(kind, .notEqual(.text(Integration.Kind.heartbeat.rawValue))),
+                .not(.field(id, .beginsWith(Integration.idPrefixOfTokens))),
+            ])
             (isTopic, isOfOwners, lasting) = (false, true, ["topicId", "watchdogs"])
         default: return nil
         }

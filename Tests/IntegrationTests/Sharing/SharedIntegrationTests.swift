@@ -105,6 +105,35 @@ struct SharedIntegrationTests {
         }
     }
 
+    @Test("what a token made for its own posts is answered to OWNER byte for byte as what is not there")
+    func ownOfToken() async throws {
+        try await Installation.run { installation in
+            let stage = try await Scene(installation)
+            let scene = stage.scene
+            let token = try await installation.makeToken(user: "ada", ["--publish", "alerts"])
+            let fields = ["Authorization: Bearer \(token)"]
+            #expect(try await scene.post("/alerts", "one line", fields).status == 200)
+            let list = "{ integrationsByTopicId(topicId: \"\(scene.topicID)\") { items { id } } }"
+            let mine = try await installation.curl(list, token: scene.ada)
+            let rows = mine["data"]?["integrationsByTopicId"]?["items"]?.arrayValue ?? []
+            let id = try #require(rows.first?["id"]?.stringValue, "\(mine)")
+            #expect(rows.count == 1 && id.utf8.count == 36, "\(mine)")
+            let listed = try await installation.curl(list, token: scene.bob)
+            #expect(listed["data"]?["integrationsByTopicId"]?["items"] == [], "\(listed)")
+            let absent = "01930000-0000-7000-8000-000000000000"
+            for document in Self.operations {
+                #expect(try await stage.bob(document, id) == stage.bob(document, absent), "\(document)")
+            }
+            #expect(try await scene.post("/alerts", "another", fields).status == 200)
+            // Its owner may, and it is made anew.
+            let off = "mutation { deleteIntegration(input: { id: \"\(id)\", _version: 1 }) { id } }"
+            let ended = try await installation.curl(off, token: scene.ada)
+            #expect(ended["errors"] == nil, "\(ended)")
+            #expect(try await scene.post("/alerts", "a third", fields).status == 200)
+            #expect(try await scene.messages().map { $0["body"] } == ["one line", "another", "a third"])
+        }
+    }
+
     @Test("who moves a way in to a topic of their own shows it no more to the owner of the one that it left")
     func moved() async throws {
         try await Installation.run { installation in
