@@ -162,7 +162,7 @@ struct PasswordSignInTests {
             #expect(try await browser.post("/graphql", query).status == 401)
             let foreign = { (reasons: [String]) in reasons.filter { $0 == "page_refused" }.count }
             let told = foreign(BrowserScene.refusals(installation))
-            // Three below /auth/, eight at /graphql, a socket: ten of them are told within a minute.
+            // Three below /auth/, eight at /graphql, a socket: ten are told within a minute.
             #expect((10...12).contains(told), "\(told)")
             try await eventually("what no page of ours sends has its rows") {
                 foreign(try await BrowserScene.auditedRefusals(installation)) == told

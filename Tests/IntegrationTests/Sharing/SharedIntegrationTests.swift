@@ -42,8 +42,10 @@ struct SharedIntegrationTests {
             let way = try await scene.way("EVENT")
             let key = try await scene.rotated(way.id, token: scene.bob)
             #expect(try await scene.post("/in/\(key.key)", SentBody.event).status == 202)
-            let seen = try await scene.integration(way.id, "name recent { status body }", token: scene.bob)
-            #expect(seen["name"] == "a EVENT" && seen["recent"]?[0]?["status"] == 202, "\(seen)")
+            try await eventually("bob sees what came in") {
+                let seen = try await scene.integration(way.id, "name recent { status body }", token: scene.bob)
+                return seen["name"] == "a EVENT" && seen["recent"]?[0]?["status"] == 202
+            }
             let list = "{ integrationsByTopicId(topicId: \"\(scene.topicID)\") { items { id } } }"
             #expect(try await stage.bob(list, way.id).contains("WAY"))
             let other = try await installation.curl(
