@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Drives the built server with what others wrote: gql over HTTP and sockets, the cases of Autobahn's WebSocket suite, and
 # pages in headless Chromium. Posts with a cluster of Alertmanagers, parts of which are killed.
-# Types into shells and presses Tab. Reads /metrics with Prometheus, which judges the rules and watches drills. Publishes through
-# nginx and Caddy. Signs in with sign-in providers of others. Runs the helpers of
-# tocsin.js in node. What cannot be installed is left out with a sentence; what can must pass.
+# Types into shells and presses Tab. Reads /metrics with Prometheus, which judges the rules and
+# watches drills. Publishes through nginx and Caddy. Signs in with sign-in providers of others. Runs
+# the helpers of tocsin.js in node. What cannot be installed is left out with a sentence; what can
+# must pass.
 # What needs no browser mostly waits: it runs beside the browsers' pages, and what it says comes whole at the end.
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one; TOCSIN_TESTS_BUILT=1 says that the tests are built.
 set -euo pipefail
