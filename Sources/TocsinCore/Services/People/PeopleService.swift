@@ -140,19 +140,11 @@ package struct PeopleService: Sendable {
         isAdmin: Bool,
         by authority: Authority
     ) async throws(ServiceError) -> Account {
-        try authority.requireAdmin()
-        try await authority.requireElevation(environment)
-        let environment = environment
-        return try await environment.store.writing { writer throws(StoreError) in
-            guard var account = try writer.account(user) else { return .failure(user.unknown) }
-            guard account.isAdmin != isAdmin else { return .success(account) }
-            if account.kind == .service { return .failure(.badInput("A service account cannot be an admin.")) }
-            if !isAdmin, let refusal = try Self.refusalOfLast(account, writer, authority) { return .failure(refusal) }
-            account.isAdmin = isAdmin
-            try writer.save(account)
-            try writer.record(environment.audit("user.admin", account, by: authority, ["admin": .bool(isAdmin)]))
-            try writer.changeRights(of: [account.id], at: environment.changeTime())
-            return .success(account)
+        try await change(user, \.isAdmin, to: isAdmin, audited: ("user.admin", "admin"), by: authority) {
+            account,
+            writer throws(StoreError) in
+            if account.kind == .service { return .badInput("A service account cannot be an admin.") }
+            return isAdmin ? nil : try Self.refusalOfLast(account, writer, authority)
         }
     }
 
@@ -162,19 +154,36 @@ package struct PeopleService: Sendable {
         isGroupMaker: Bool,
         by authority: Authority
     ) async throws(ServiceError) -> Account {
+        let audited = ("user.groupMaker", "groupMaker")
+        return try await change(user, \.isGroupMaker, to: isGroupMaker, audited: audited, by: authority) {
+            account,
+            _ throws(StoreError) in
+            guard account.kind == .service else { return nil }
+            return .badInput("A service account makes no groups. Let a person do it, or an admin.")
+        }
+    }
+
+    /// Gives or takes a right of somebody, unless `refusal` has a reason against it; audited by an
+    /// action and the name of its detail.
+    private func change(
+        _ user: UserReference,
+        _ right: any WritableKeyPath<Account, Bool> & Sendable,
+        to isGiven: Bool,
+        audited: (action: String, detail: String),
+        by authority: Authority,
+        refusal: @escaping @Sendable (Account, any StoreWriter) throws(StoreError) -> ServiceError?
+    ) async throws(ServiceError) -> Account {
         try authority.requireAdmin()
         try await authority.requireElevation(environment)
         let environment = environment
         return try await environment.store.writing { writer throws(StoreError) in
             guard var account = try writer.account(user) else { return .failure(user.unknown) }
-            guard account.isGroupMaker != isGroupMaker else { return .success(account) }
-            if account.kind == .service {
-                return .failure(.badInput("A service account makes no groups. Let a person do it, or an admin."))
-            }
-            account.isGroupMaker = isGroupMaker
+            guard account[keyPath: right] != isGiven else { return .success(account) }
+            if let refused = try refusal(account, writer) { return .failure(refused) }
+            account[keyPath: right] = isGiven
             try writer.save(account)
-            let detail: AuditDetail = ["groupMaker": .bool(isGroupMaker)]
-            try writer.record(environment.audit("user.groupMaker", account, by: authority, detail))
+            let detail: AuditDetail = [audited.detail: .bool(isGiven)]
+            try writer.record(environment.audit(audited.action, account, by: authority, detail))
             try writer.changeRights(of: [account.id], at: environment.changeTime())
             return .success(account)
         }
