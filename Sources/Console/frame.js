@@ -14,6 +14,8 @@ let listed = new Set();
 let stateText = "";
 /** Whose frame it is: an answer that comes later is for nobody. */
 let whose = null;
+/** How many messages waited when they were counted last: a view that is opened goes on saying so. */
+let waiting = 0;
 
 /** Shows it for who is signed in, at an address. `host` has the `topics`, and is told what is `unread`, `lost` and `ended`. */
 export function showFrame(me, path, host) {
@@ -21,7 +23,7 @@ export function showFrame(me, path, host) {
   const topic = path.match(/^\/topics\/([^/]+)/);
   put(bar,
     el("a", { className: "name", href: base + "/" }, "Tocsin"), el("span", { className: "state", role: "status" }, stateText),
-    el("a", { className: "waits", href: base + "/send", hidden: true }),
+    el("a", { className: "waits", href: base + "/send", hidden: waiting === 0 }, texts.app.notSent(waiting)),
     el("a", { className: "wide", href: base + "/search" }, texts.places.search),
     el("a", { className: "button", href: `${base}/send${topic ? `?topic=${topic[1]}` : ""}` }, texts.places.send),
     el("a", { href: base + "/account" }, el("span", { className: "free" }, me.username)));
@@ -33,6 +35,7 @@ export function showFrame(me, path, host) {
 /** Takes away what somebody saw who is signed in no more. */
 export function clearFrame() {
   whose = null;
+  waiting = 0;
   listed.clear();
   put(bar);
   put(rail);
@@ -41,11 +44,11 @@ export function clearFrame() {
 
 /** How many messages wait until the server can be reached. */
 async function countWaiting() {
-  const count = (await store.outbox.all()).length;
+  waiting = (await store.outbox.all()).length;
   const shown = bar.querySelector(".waits");
   if (!shown) return;
-  shown.hidden = count === 0;
-  put(shown, texts.app.notSent(count));
+  shown.hidden = waiting === 0;
+  put(shown, texts.app.notSent(waiting));
 }
 addEventListener("tocsin-outbox", countWaiting);
 
