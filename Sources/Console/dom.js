@@ -23,35 +23,43 @@ export function moment(time, words) {
   return el("time", { dateTime: time, title: `${exact.toLocaleString()} · ${exact.toISOString()}` }, words);
 }
 
-/** A label with its field; `hint` stands between them. */
+let hints = 0;
+/** A label with its field; `hint` stands between them, and is the field's description: it is no part of its name. */
 export function field(label, input, hint) {
   if (input.type === "checkbox") return el("label", { className: "tick" }, input, el("span", {}, label));
-  return el("label", {}, label, hint ? el("small", {}, " " + hint) : null, input);
+  if (!hint) return el("label", {}, label, input);
+  const id = `hint-${(hints += 1)}`;
+  input.setAttribute("aria-labelledby", `${id}-of`);
+  input.setAttribute("aria-describedby", id);
+  return el("label", {}, el("span", { id: `${id}-of` }, label), el("small", { id }, " " + hint), input);
 }
 
 let problems = 0;
 /** A form that is sent once at a time. Errors stand below it, or below the field that `at` says is at fault, and are read out. */
 export function form(fields, label, send, { explain, at = () => null }) {
   const problem = el("p", { className: "error", role: "alert", hidden: true, id: `problem-${(problems += 1)}` });
-  let wrong = null;
+  let [wrong, described] = [null, null];
   const button = el("button", { className: "main", type: "submit" }, label);
   const made = el("form", {}, ...fields, el("div", { className: "row" }, button), problem);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
     problem.hidden = true;
-    for (const name of ["aria-invalid", "aria-describedby"]) wrong?.removeAttribute(name);
+    wrong?.removeAttribute("aria-invalid");
+    if (described) wrong?.setAttribute("aria-describedby", described);
+    else wrong?.removeAttribute("aria-describedby");
     try {
       await send();
     } catch (error) {
       wrong = at(error);
+      described = wrong?.getAttribute("aria-describedby") ?? null;
       // What is said is said where it is read out from: an alert that moves is told anew.
       if (wrong) wrong.closest("label").after(problem);
       else made.append(problem);
       problem.hidden = false;
       put(problem, explain(error));
       wrong?.setAttribute("aria-invalid", "true");
-      wrong?.setAttribute("aria-describedby", problem.id);
+      wrong?.setAttribute("aria-describedby", [problem.id, described].filter(Boolean).join(" "));
       wrong?.focus();
       problem.scrollIntoView({ block: "nearest" });
     } finally {
