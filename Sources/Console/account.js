@@ -37,6 +37,7 @@ export async function open() {
       if (document.activeElement === document.body) body.querySelector(".scroll")?.focus();
     };
     const end = (session) => client.mutate(END, { id: session.id });
+    const where = (session) => `${named(session.agent) ?? session.kind} ${session.network ?? ""}`;
     const others = sessions.filter(({ isCurrent }) => !isCurrent);
     put(body,
       el("p", {}, texts.account.signedInAs(el("strong", { className: "free" }, me.username), me.admin, me.groups)),
@@ -51,9 +52,11 @@ export async function open() {
         el("button", { "aria-pressed": String(me.notifications), onclick: run(() => client.mutate(SWITCH, { on: !me.notifications })) },
           me.notifications ? texts.account.pushesOn : texts.account.pushesOff)),
       table(texts.account.sessions, texts.account.columns, sessions.map((session) => [
-        el("span", { className: "free", title: session.agent ?? "" }, `${named(session.agent) ?? session.kind} ${session.network ?? ""}`),
+        el("span", { className: "free", title: session.agent ?? "" }, where(session)),
         el("span", { className: "free" }, by(session)), moment(session.createdAt, ago(session.createdAt)), moment(session.seenAt, ago(session.seenAt)),
-        session.isCurrent ? texts.account.thisOne : el("button", { className: "danger", onclick: run(() => end(session)) }, texts.account.end),
+        session.isCurrent ? texts.account.thisOne : el("button", {
+          className: "danger", "aria-label": texts.words.of(texts.account.end, where(session)), onclick: run(() => end(session)),
+        }, texts.account.end),
       ])),
       others.length > 0 ? el("div", { className: "row" }, el("button", {
         className: "danger",

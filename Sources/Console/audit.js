@@ -55,7 +55,7 @@ function row({ at, actorKind, actor, network, action, subjectKind, subject, deta
     moment(at, ago(at)), el("span", { className: "free" }, actor ?? actorKind.toLowerCase()),
     el("span", { className: outcome === "REFUSED" ? "failed" : null }, action, outcome === "REFUSED" ? texts.audit.refused : ""),
     el("span", { className: "free" }, `${subjectKind.toLowerCase()} ${subject}`),
-    more === "{}" ? "" : el("details", {}, el("summary", {}, texts.words.more), el("pre", { tabIndex: 0 }, more)),
+    more === "{}" ? "" : el("details", {}, el("summary", { "aria-label": texts.words.of(texts.words.more, `${action}, ${subjectKind.toLowerCase()} ${subject}`) }, texts.words.more), el("pre", { tabIndex: 0 }, more)),
   ];
 }
 

@@ -38,7 +38,7 @@ export function chart(title, lines, { say }) {
     const sample = shape("svg", { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" }, shape("path", { d: "M0 4H24", stroke, "stroke-dasharray": dashes, "stroke-width": 2 }));
     return el("li", {}, sample, " ", sentence);
   }));
-  return section(drawing, legend, el("details", {}, el("summary", {}, texts.chart.asTable), twin(title, known, say)));
+  return section(drawing, legend, el("details", {}, el("summary", { "aria-label": texts.words.of(texts.chart.asTable, title) }, texts.chart.asTable), twin(title, known, say)));
 }
 
 /** The way of a line; after a gap it begins anew, and a point alone is a dot. */

@@ -70,7 +70,7 @@ export async function open({ id, go, topics }) {
     const article = line(message, names);
     if (topic) {
       article.lastElementChild.append(el("button", {
-        className: "small", "data-key": "e", "aria-label": texts.feed.readUpTo(message.title), onclick: () => markRead(message.number),
+        className: "small", "data-key": "e", "aria-label": texts.feed.readUpTo(message.title, message.number), onclick: () => markRead(message.number),
       }, texts.feed.readHere));
     }
     return article;

@@ -106,7 +106,7 @@ function adding(topicId, draw, show) {
 function one(integration, run, show, draw) {
   const { id, name, kind, receiver, template, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
   const isOn = enabled !== false;
-  const of = (words) => `${words}: ${name}`;
+  const of = (words) => texts.words.of(words, name);
   const turn = isOn ? texts.integrations.turnOff : texts.integrations.turnOn;
   const keys = keyHints.map((hint) => el("span", { className: "row" },
     el("code", {}, `${hint}…`),
@@ -129,7 +129,7 @@ function one(integration, run, show, draw) {
       el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(KEY, { id, overlap: OVERLAP }, rotated) }, texts.integrations.newKey),
       keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
     requests(integration), previewing(integration, draw),
-    el("details", {}, el("summary", {}, texts.integrations.end), el("div", { className: "row" },
+    el("details", {}, el("summary", { "aria-label": of(texts.integrations.end) }, texts.integrations.end), el("div", { className: "row" },
       el("button", { "aria-label": of(turn), onclick: run(CHANGE, { input: { id, enabled: !isOn, _version } }) }, turn),
       el("button", {
         className: "danger", "aria-label": of(texts.words.delete),
@@ -164,5 +164,5 @@ function requests({ id, name }) {
     }
   };
   return el("details", { ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
-    el("summary", {}, texts.integrations.recent), shown);
+    el("summary", { "aria-label": texts.integrations.recentOf(name) }, texts.integrations.recent), shown);
 }

@@ -39,10 +39,12 @@ export async function open({ me }) {
   const buttons = (user) => [
     el("button", {
       className: user.disabled ? "" : "danger",
+      "aria-label": texts.words.of(user.disabled ? texts.people.enable : texts.people.disable, user.name),
       onclick: () => (user.disabled || sure(texts.people.sureDisable(user.name)))
         && run("mutation Able($id: ID!, $off: Boolean!) { setUserDisabled(id: $id, disabled: $off) { id } }", { id: user.id, off: !user.disabled })(),
     }, user.disabled ? texts.people.enable : texts.people.disable), " ",
     el("button", {
+      "aria-label": texts.words.of(texts.people.newPassword, user.name),
       onclick: () => sure(texts.people.sureNewPassword(user.name))
         && run("mutation Reset($id: ID!) { resetPassword(id: $id) { password } }", { id: user.id }, (data) =>
           put(secret, el("p", {}, texts.people.newPasswordOf(user.name)), el("pre", { tabIndex: 0 }, data.resetPassword.password)))(),

@@ -113,7 +113,8 @@ export function previewing({ id, name, kind, receiver, template }, saved) {
         : el("p", { className: "hint" }, texts.integrations.noEvent),
       preview.answer ? el("details", {}, el("summary", {}, texts.integrations.answer), el("pre", { tabIndex: 0 }, preview.answer)) : null);
   };
-  return el("details", { open: drafts.has(mine) }, el("summary", {}, own ? texts.integrations.templateAndPreview : texts.integrations.preview),
+  const words = own ? texts.integrations.templateAndPreview : texts.integrations.preview;
+  return el("details", { open: drafts.has(mine) }, el("summary", { "aria-label": texts.words.of(words, name) }, words),
     own ? form([field(texts.integrations.template, own, texts.integrations.templateHint)], texts.integrations.saveTemplate, save, { explain: explained, at: ({ code }) => (["BAD_USER_INPUT", "VERSION_CONFLICT"].includes(code) ? own : null) }) : null,
     theirs,
     form([

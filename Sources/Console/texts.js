@@ -40,6 +40,8 @@ const words = {
   noSuchTopic: "There is no such topic.",
   noTitle: "(no title)",
   notPushedAfter: "Not pushed after",
+  // What a button does, and to what, for ears.
+  of: (act, thing) => `${act}: ${thing}`,
   password: "Password",
   priority: "Priority",
   revoke: "Revoke",
@@ -302,7 +304,7 @@ export const texts = {
     filter: "Filter",
     readAll: "Mark all as read",
     readHere: "Read up to here",
-    readUpTo: (title) => `Mark as read up to ${title}`,
+    readUpTo: (title, number) => `Mark as read up to ${title}, #${number}`,
     settings: "Topic settings",
     gap: (since) => ["The list could not go on where it stood", since ? [" (", since, ")"] : "", ". Messages may be missing here that the server keeps no more. "],
     loadAnew: "Load it anew",

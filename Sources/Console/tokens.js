@@ -41,9 +41,12 @@ export async function open({ topics }) {
       : texts.words.never,
     moment(token.expiresAt, ago(token.expiresAt)),
     [
-      el("button", { onclick: run("mutation Rotate($id: ID!) { rotateToken(id: $id) { text } }", { id: token.id }, (data) => show(data.rotateToken.text)) }, texts.tokens.rotate), " ",
       el("button", {
-        className: "danger",
+        "aria-label": texts.words.of(texts.tokens.rotate, token.name || token.id),
+        onclick: run("mutation Rotate($id: ID!) { rotateToken(id: $id) { text } }", { id: token.id }, (data) => show(data.rotateToken.text)),
+      }, texts.tokens.rotate), " ",
+      el("button", {
+        className: "danger", "aria-label": texts.words.of(texts.words.revoke, token.name || token.id),
         onclick: () => sure(texts.tokens.sureRevoke(token.name || token.id)) && run("mutation Revoke($id: ID!) { revokeToken(id: $id) { id } }", { id: token.id })(),
       }, texts.words.revoke),
     ],

@@ -73,10 +73,11 @@ function pushes(topic, mine, run) {
 /** With whom it is shared. */
 function grantsOf(id, run) {
   const take = "mutation Take($id: ID!) { revokeGrant(id: $id) { id } }";
+  const named = (grant) => (grant.subjectKind === "SIGNED_IN" ? texts.topic.everybody : `${grant.subjectKind.toLowerCase()} ${grant.subjectName ?? grant.subject}`);
   const row = (grant) => [
-    el("span", { className: "free" }, grant.subjectKind === "SIGNED_IN" ? texts.topic.everybody : `${grant.subjectKind.toLowerCase()} ${grant.subjectName ?? grant.subject}`),
+    el("span", { className: "free" }, named(grant)),
     grant.roles.join(", ").toLowerCase() + (grant.pending ? texts.topic.pending : ""),
-    el("button", { className: "danger", onclick: run(take, { id: grant.id }) }, texts.topic.takeBack),
+    el("button", { className: "danger", "aria-label": texts.words.of(texts.topic.takeBack, named(grant)), onclick: run(take, { id: grant.id }) }, texts.topic.takeBack),
   ];
   return paged({
     name: texts.topic.grants,
