@@ -21,7 +21,8 @@ export async function open({ id, topics }) {
   if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
   const mayAdd = topic.roles.includes("OWNER") || topic.roles.includes("PUBLISHER");
   const body = el("div");
-  const secret = el("div", { role: "status" });
+  // It gets the focus, so nothing reads it out a second time.
+  const secret = el("div");
 
   const run = (document, variables, then) => async () => {
     try {
@@ -139,7 +140,8 @@ function one(integration, run, show, draw) {
 
 /** The last requests of a day, asked for when they are wanted. */
 function requests({ id, name }) {
-  const shown = el("div", { role: "status" });
+  const said = el("div", { role: "status" });
+  const shown = el("div");
   const load = async () => {
     try {
       const { getIntegration: found } = await client.query(RECENT, { id });
@@ -154,15 +156,15 @@ function requests({ id, name }) {
           request.body ? el("details", {}, el("summary", {}, texts.integrations.posted), el("pre", { tabIndex: 0 }, request.body)) : null,
         ],
       ]);
+      put(said, el("p", { className: "hint" }, rows.length > 0 ? texts.integrations.came(rows.length) : texts.integrations.nothingIn));
       put(shown,
-        rows.length > 0
-          ? table(texts.integrations.recentOf(name), texts.integrations.requestColumns, rows)
-          : el("p", { className: "hint" }, texts.integrations.nothingIn),
+        rows.length > 0 ? table(texts.integrations.recentOf(name), texts.integrations.requestColumns, rows) : null,
         el("button", { onclick: load }, texts.words.lookAgain));
     } catch (error) {
-      put(shown, el("p", { className: "error" }, explained(error)), el("button", { onclick: load }, texts.words.tryAgain));
+      put(said, el("p", { className: "error" }, explained(error)));
+      put(shown, el("button", { onclick: load }, texts.words.tryAgain));
     }
   };
   return el("details", { ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
-    el("summary", { "aria-label": texts.integrations.recentOf(name) }, texts.integrations.recent), shown);
+    el("summary", { "aria-label": texts.integrations.recentOf(name) }, texts.integrations.recent), said, shown);
 }

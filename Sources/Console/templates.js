@@ -92,7 +92,8 @@ export function previewing({ id, name, kind, receiver, template }, saved) {
   };
   const body = el("textarea", { required: true, rows: 6, spellcheck: false, autocomplete: "off" });
   const headers = el("textarea", { rows: 2, spellcheck: false, autocomplete: "off" });
-  const shown = el("div", { role: "status", id: `p-${id}` });
+  const said = el("div", { role: "status" });
+  const shown = el("div");
   const look = async () => {
     const given = Object.fromEntries(headers.value.split("\n").filter((line) => line.includes(":")).map((line) => {
       const at = line.indexOf(":");
@@ -101,9 +102,10 @@ export function previewing({ id, name, kind, receiver, template }, saved) {
     const { previewReceiver: preview } = await client.query(PREVIEW, {
       kind, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template: own ? templateOf(own) : template } : {}),
     });
-    put(shown,
+    put(said,
       el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} ${texts.integrations.wouldGet(preview.status)}`),
-      preview.problems.map((problem) => el("p", { className: "error free" }, problem)),
+      preview.problems.map((problem) => el("p", { className: "error free" }, problem)));
+    put(shown,
       preview.events.length > 0
         ? table(texts.integrations.wouldBecome(name), texts.integrations.eventColumns, preview.events.map((event) => [
           event.action, el("code", { className: "free" }, event.key ?? ""),
@@ -120,5 +122,5 @@ export function previewing({ id, name, kind, receiver, template }, saved) {
     form([
       field(texts.integrations.body, body, texts.integrations.bodyHint),
       field(texts.integrations.headers, headers, texts.integrations.headersHint),
-    ], texts.integrations.look, look, { explain: explained }), shown);
+    ], texts.integrations.look, look, { explain: explained }), said, shown);
 }

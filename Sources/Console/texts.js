@@ -404,6 +404,7 @@ export const texts = {
     recentOf: (name) => `Recent requests to ${name}`,
     requestColumns: [columns.when, "Answer", "What became of it"],
     nothingIn: "Nothing came in the last day.",
+    came: (count) => `${counted(count, "request")}, the newest first.`,
     theIncident: "the incident",
     theMessage: "the message",
     posted: "What was posted",
