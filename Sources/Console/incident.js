@@ -39,7 +39,7 @@ export async function open({ id, me, topics }) {
     now = incident = { ...incident, ...now };
     const called = `${topic.get(now.topicId) ?? now.topicId}#${now.number}`;
     part(stands, [now.state, now.priority, now.acknowledgedBy, now.snoozedUntil, now.resolvedAt, now.senderResolvedAt], () => [
-      state(now), priority(now), standing(now),
+      state(now), priority(now), " ", standing(now),
     ]);
     part(acts, [now.state, now.acknowledgedBy], () => buttons(now, me, run));
     part(about, { ...now, _version: 0 }, () => facts(now, called));
