@@ -125,7 +125,7 @@ function drawn(message, deliveries, counts, hasMore) {
 
 function stateOf({ status, reason, attempts, nextAttemptAt }) {
   const words = texts.statuses[status] ?? status;
-  if (status === "WAITING" && attempts > 0) return texts.message.tried(attempts, nextAttemptAt ? ago(nextAttemptAt) : null, reason ?? "");
+  if (status === "WAITING" && attempts > 0) return texts.message.tried(attempts, nextAttemptAt ? moment(nextAttemptAt, ago(nextAttemptAt)) : null, reason);
   if (!reason) return words;
   return `${words}: ${texts.reasons[reason] ?? reason}`;
 }

@@ -455,7 +455,7 @@ export const texts = {
     nobody: "Nobody's device gets it, or you may not see whose.",
     pushesOf: "Pushes of this message",
     pushColumns: [columns.device, columns.state, columns.since],
-    tried: (times, next, reason) => `tried ${counted(times, "time")}, next ${next ?? "soon"}: ${reason}`,
+    tried: (times, next, reason) => [`tried ${counted(times, "time")}, next `, next ?? "soon", reason ? `: ${reason}` : ""],
     retry: (status, count) => `Try again what was ${status} (${count})`,
     sureRetry: (count, status) => `Try ${count} again that were ${status}?`,
     why: "Why did somebody not get it?",
