@@ -13,7 +13,7 @@ const ONE = `query Settings($id: ID!, $grants: String, $members: String) { membe
 const MORE_GRANTS = `query Grants($id: ID!, $grants: String) { getTopic(id: $id) { ${GRANTS} } }`;
 const MORE_MEMBERS = `query Members($id: ID!, $members: String) { getTopic(id: $id) { ${MEMBERS} } }`;
 
-export async function open({ id, go }) {
+export async function open({ id, me, go }) {
   const body = el("div");
   const has = await parts();
   let title = "";
@@ -25,7 +25,7 @@ export async function open({ id, go }) {
       note(explained(error));
     }
   };
-  const [grants, members] = [grantsOf(id, run), membersOf(id, run)];
+  const [grants, members] = [grantsOf(id, run), membersOf(id, me, run)];
   const tokens = ownTokens(id);
   async function draw() {
     const { getTopic: topic, memberships } = await client.query(ONE, { id });
@@ -36,9 +36,9 @@ export async function open({ id, go }) {
     if (mayPublish) await tokens.begin(topic);
     put(body,
       table(texts.topic.about, texts.topic.columns, [
-        [texts.topic.yourRoles, topic.roles.join(", ").toLowerCase()], [texts.topic.arn, topic.arn],
+        [texts.topic.yourRoles, topic.roles.join(", ").toLowerCase()], topic.arn && [texts.topic.arn, topic.arn],
         [texts.topic.lastNumber, topic.lastNumber ?? texts.words.unknown], [texts.topic.watching, topic.watchers],
-      ]),
+      ].filter(Boolean)),
       has.integrations ? ways(topic, has) : null,
       pushes(topic, memberships.find(({ topicId }) => topicId === id), run), topic.grants ? [sharing(topic, grants, draw), el("h2", {}, texts.topic.members), members.element] : null,
       mayPublish ? tokens.element : null,
@@ -106,11 +106,13 @@ function sharing(topic, grants, draw) {
 }
 
 /** Whose devices get its pushes, or would if they had not muted it. */
-function membersOf(id, run) {
+function membersOf(id, me, run) {
   const remove = "mutation Remove($id: ID!, $user: ID!) { removeMember(topicId: $id, userId: $user) { push } }";
+  // The server tells nobody the names of others.
+  const named = (userId) => (userId === me.userId ? me.username : userId);
   const row = ({ userId, push }) => [
-    el("span", { className: "free" }, userId), push ? texts.topic.gets : texts.topic.hasMuted,
-    el("button", { className: "danger", "aria-label": texts.topic.removeOf(userId), onclick: run(remove, { id, user: userId }) }, texts.topic.remove),
+    el("span", { className: "free" }, named(userId)), push ? texts.topic.gets : texts.topic.hasMuted,
+    el("button", { className: "danger", "aria-label": texts.topic.removeOf(named(userId)), onclick: run(remove, { id, user: userId }) }, texts.topic.remove),
   ];
   return paged({
     name: texts.topic.membersOf,
