@@ -23,7 +23,7 @@ export async function open({ me }) {
       ...(outcome.value && { outcome: outcome.value }),
     };
     const { page } = await client.query(EVENTS, { filter, limit: PAGE, nextToken: next });
-    rows.push(...page.items.filter(Boolean).map(row));
+    rows.push(...page.items.filter(Boolean).map((event) => row(event, me)));
     next = page.nextToken;
     older.hidden = !next;
     put(shown, rows.length > 0 ? table(texts.audit.done, texts.audit.columns, rows) : null);
@@ -49,10 +49,11 @@ export async function open({ me }) {
   };
 }
 
-function row({ at, actorKind, actor, network, action, subjectKind, subject, detail, outcome, requestId }) {
+function row({ at, actorKind, actor, network, action, subjectKind, subject, detail, outcome, requestId }, me) {
   const more = JSON.stringify({ ...parsed(detail), ...(network && { network }), ...(requestId && { request: requestId }) }, null, 2);
+  const who = actor === me.userId ? me.username : actor ?? actorKind.toLowerCase();
   return [
-    moment(at, ago(at)), el("span", { className: "free" }, actor ?? actorKind.toLowerCase()),
+    moment(at, ago(at)), el("span", { className: "free" }, who),
     el("span", { className: outcome === "REFUSED" ? "failed" : null }, action, outcome === "REFUSED" ? texts.audit.refused : ""),
     el("span", { className: "free" }, `${subjectKind.toLowerCase()} ${subject}`),
     more === "{}" ? "" : el("details", {}, el("summary", { "aria-label": texts.words.of(texts.words.more, `${action}, ${subjectKind.toLowerCase()} ${subject}`) }, texts.words.more), el("pre", { tabIndex: 0 }, more)),
