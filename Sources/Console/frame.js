@@ -22,7 +22,7 @@ export function showFrame(me, path, host) {
   whose = me;
   const topic = path.match(/^\/topics\/([^/]+)/);
   put(bar,
-    el("a", { className: "name", href: base + "/" }, "Tocsin"), el("span", { className: "state", role: "status" }, stateText),
+    el("a", { className: "name", href: base + "/" }, texts.app.name), el("span", { className: "state", role: "status" }, stateText),
     el("a", { className: "waits", href: base + "/send", hidden: waiting === 0 }, texts.app.notSent(waiting)),
     el("a", { className: "wide", href: base + "/search" }, texts.places.search),
     el("a", { className: "button", href: `${base}/send${topic ? `?topic=${topic[1]}` : ""}` }, texts.places.send),
@@ -37,7 +37,8 @@ export function clearFrame() {
   whose = null;
   waiting = 0;
   listed.clear();
-  put(bar);
+  // Who is asked for a password sees by whom.
+  put(bar, el("span", { className: "name" }, texts.app.name));
   put(rail);
   dock.clear();
 }

@@ -216,6 +216,7 @@ export const texts = {
     status: (number) => `Status ${number}.`,
   },
   app: {
+    name: "Tocsin",
     loading: "Loading …",
     away: "The server cannot be reached. This comes up as soon as it can.",
     noSuchPage: "There is no such page.",
