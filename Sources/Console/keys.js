@@ -93,7 +93,7 @@ function help() {
     el("h2", { id: "keys" }, texts.keys.title),
     el("label", { className: "tick" }, on, el("span", {}, texts.keys.on)),
     el("dl", { className: "keys" }, texts.keys.help.map(([key, words]) => [
-      el("dt", {}, key.split(" ").map((each) => el("kbd", {}, each))), el("dd", {}, words),
+      el("dt", {}, key.split(" ").map((each) => [el("kbd", {}, each), " "])), el("dd", {}, words),
     ])),
     el("button", { className: "main", onclick: () => dialog.close() }, texts.keys.close));
   dialog.addEventListener("close", () => {
