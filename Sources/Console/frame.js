@@ -26,7 +26,7 @@ export function showFrame(me, path, host) {
     el("a", { className: "waits", href: base + "/send", hidden: waiting === 0 }, texts.app.notSent(waiting)),
     el("a", { className: "wide", href: base + "/search" }, texts.places.search),
     el("a", { className: "button", href: `${base}/send${topic ? `?topic=${topic[1]}` : ""}` }, texts.places.send),
-    el("a", { href: base + "/account" }, el("span", { className: "free" }, me.username)));
+    el("a", { href: base + "/account", "aria-label": texts.words.of(texts.places.account, me.username) }, el("span", { className: "free" }, me.username)));
   dock.show(path);
   void fillRail(me, path, host);
   void countWaiting();

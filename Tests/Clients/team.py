@@ -242,7 +242,7 @@ def account(ben, browser, checks):
     other.page.get_by_label("Password").fill(OTHER)
     other.page.get_by_role("button", name="Sign in").click()
     expect(other.page.get_by_role("heading", level=1, name="Sign in")).to_have_count(0, timeout=60_000)
-    ben.same("a session is ended from another, and the new password signs in", other.page.get_by_role("link", name="ben", exact=True).count(), 1)
+    ben.same("a session is ended from another, and the new password signs in", other.page.get_by_role("link", name="Account: ben", exact=True).count(), 1)
 
 
 def enter_again(server, browser, checks):
