@@ -23,6 +23,13 @@ export function moment(time, words) {
   return el("time", { dateTime: time, title: `${exact.toLocaleString()} · ${exact.toISOString()}` }, words);
 }
 
+/** A sentence of the server, with its moments as people write them, by their own clock. */
+export function sentence(text) {
+  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
+  const written = (time) => new Date(time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  return parts.map((part, index) => (index % 2 === 1 ? moment(part, written(part)) : part));
+}
+
 let hints = 0;
 /** A label with its field; `hint` stands between them, and is the field's description: it is no part of its name. */
 export function field(label, input, hint) {

@@ -1,6 +1,6 @@
 // One incident: how it stands, what people can do, its alerts and its timeline, live.
 import { all, base, client } from "./api.js";
-import { el, field, form, link, moment, note, put, table } from "./dom.js";
+import { el, field, form, link, moment, note, put, sentence, table } from "./dom.js";
 import { alerts as firing, answer, FIELDS, listen, oneAtATime, priority, standing, state } from "./incident-line.js";
 import { ago, conflicted, explained, texts } from "./texts.js";
 
@@ -184,7 +184,7 @@ function history(entries, showsAll, showAll) {
   return [
     el("h2", {}, texts.incident.timeline),
     el("ol", { className: "timeline", reversed: true, start: entries.at(-1)?.number ?? 1 }, shown.map((entry) => el("li", {},
-      el("p", {}, entry.text),
+      el("p", {}, entry.change === "NOTED" ? entry.text : sentence(entry.text)),
       el("div", { className: "meta" }, moment(entry.at, ago(entry.at)),
         entry.change === "NOTED" && entry.by ? el("span", { className: "free" }, texts.incident.notedBy(entry.by)) : null,
         entry.by && ["API", "SENDER"].includes(entry.via) ? null : texts.vias[entry.via],

@@ -1,6 +1,6 @@
 // One message: all of it, what became of its pushes, why somebody did not get one, and trying again.
 import { base, client, parts } from "./api.js";
-import { el, field, form, link, moment, note, put, sure, table } from "./dom.js";
+import { el, field, form, link, moment, note, put, sentence, sure, table } from "./dom.js";
 import { FIELDS } from "./message-line.js";
 import { answered, keptMessage } from "./store.js";
 import { ago, explained, texts } from "./texts.js";
@@ -136,10 +136,10 @@ function explanation(message, me) {
   const asked = form([field(texts.message.user, user, texts.message.userHint)], texts.message.explain, async () => {
     const { explainDelivery: why } = await client.query(WHY, { id: message.id, user: user.value });
     if (!why) return put(answer, texts.message.noExplanation);
-    put(answer, el("p", {}, el("strong", {}, why.summary)),
+    put(answer, el("p", {}, el("strong", {}, sentence(why.summary))),
       el("ul", {}, why.gates.map((gate) =>
         el("li", { className: gate.passed === true ? "passed" : gate.passed === false ? "failed" : null },
-          `${gate.passed === true ? "✓" : gate.passed === false ? "✗" : "·"} ${gate.sentence}`, gate.advice ? ` ${gate.advice}` : ""))));
+          `${gate.passed === true ? "✓" : gate.passed === false ? "✗" : "·"} `, sentence(gate.sentence), gate.advice ? ` ${gate.advice}` : ""))));
   }, { explain: explained });
   asked.querySelector("button").dataset.key = "w";
   return [el("h2", {}, texts.message.why), asked, answer];
