@@ -27,12 +27,15 @@ export function chart(title, lines, { say }) {
     const last = points.at(-1);
     return texts.chart.line(words, last === null ? null : say(last), say(Math.max(...values)));
   });
-  const drawing = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${sentences.join("; ")}.`, width: "100%", height: HEIGHT, preserveAspectRatio: "none" },
+  const drawing = shape("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}. ${sentences.join("; ")}.`, width: "100%", height: HEIGHT, preserveAspectRatio: "none", overflow: "visible" },
     shape("path", { d: `M0 ${HEIGHT - 1}H${WIDTH}`, stroke: "var(--line)" }),
-    ...known.map(({ points }, index) => shape("path", {
-      d: path(points, most), fill: "none", stroke: look(index)[0], "stroke-dasharray": look(index)[1],
-      "stroke-width": 2, "stroke-linejoin": "round", "stroke-linecap": "round", "vector-effect": "non-scaling-stroke",
-    })));
+    ...known.flatMap(({ points }, index) => {
+      const pen = { fill: "none", stroke: look(index)[0], "stroke-linejoin": "round", "stroke-linecap": "round", "vector-effect": "non-scaling-stroke" };
+      return [
+        shape("path", { ...pen, d: path(points, most), "stroke-dasharray": look(index)[1], "stroke-width": 2 }),
+        shape("path", { ...pen, d: path(alone(points), most), "stroke-width": 7 }),
+      ];
+    }));
   const legend = el("ul", {}, sentences.map((sentence, index) => {
     const [stroke, dashes] = look(index);
     const sample = shape("svg", { viewBox: "0 0 24 8", width: 24, height: 8, "aria-hidden": "true" }, shape("path", { d: "M0 4H24", stroke, "stroke-dasharray": dashes, "stroke-width": 2 }));
@@ -40,6 +43,9 @@ export function chart(title, lines, { say }) {
   }));
   return section(drawing, legend, el("details", {}, el("summary", { "aria-label": texts.words.of(texts.chart.asTable, title) }, texts.chart.asTable), twin(title, known, say)));
 }
+
+/** The points that stand alone: a line as thin as the others would hide them. */
+const alone = (points) => points.map((point, index) => ((points[index - 1] ?? points[index + 1] ?? null) === null ? point : null));
 
 /** The way of a line; after a gap it begins anew, and a point alone is a dot. */
 export function path(points, most) {
