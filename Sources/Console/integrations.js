@@ -9,12 +9,15 @@ const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByT
 const MAKE = "mutation Make($input: CreateIntegrationInput!) { createIntegration(input: $input) { id name } }";
 const KEY = "mutation Key($id: ID!, $overlap: Int!) { rotateIntegrationKey(id: $id, overlapSeconds: $overlap) { key url snippets integration { name } } }";
 const REVOKE = "mutation Revoke($id: ID!, $hint: String!) { revokeIntegrationKey(id: $id, hint: $hint) { id } }";
-const CHANGE = "mutation Change($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
+const VERSION = "query Version($id: ID!) { getIntegration(id: $id) { _version _deleted } }";
+const CHANGE = "mutation Change($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { enabled } }";
 const DELETE = "mutation Delete($input: DeleteIntegrationInput!) { deleteIntegration(input: $input) { id } }";
 const RECENT = "query Recent($id: ID!) { getIntegration(id: $id) { recent(limit: 20) { at status outcome incidentId messageId body } } }";
 const OVERLAP = 86_400;
 /** The choice of a template of one's own, which is of the kind TEMPLATE. */
 const OWN = "OWN";
+/** So many others may be quicker before it is said that nothing was done. */
+const TRIES = 3;
 
 export async function open({ id, topics }) {
   const topic = (await topics()).find((each) => each.id === id);
@@ -24,9 +27,9 @@ export async function open({ id, topics }) {
   // It gets the focus, so nothing reads it out a second time.
   const secret = el("div");
 
-  const run = (document, variables, then) => async () => {
+  const run = (work, then) => async () => {
     try {
-      const data = await proven(document, variables);
+      const data = await work();
       await draw();
       then?.(data);
     } catch (error) {
@@ -113,7 +116,7 @@ function one(integration, run, show, draw) {
     el("code", {}, `${hint}…`),
     el("button", {
       className: "danger", "aria-label": of(texts.integrations.revokeKey(hint)),
-      onclick: () => sure(texts.integrations.sureRevoke(hint, name)) && run(REVOKE, { id, hint })(),
+      onclick: () => sure(texts.integrations.sureRevoke(hint, name)) && run(() => proven(REVOKE, { id, hint }))(),
     }, texts.words.revoke)));
   const rotated = (data) => show(data.rotateIntegrationKey);
   return el("article", { "aria-labelledby": `t-${id}` },
@@ -127,15 +130,33 @@ function one(integration, run, show, draw) {
     trouble ? el("p", { className: "error free" }, texts.integrations.trouble(trouble)) : null,
     el("div", { className: "row" }, keyHints.length > 0 ? texts.integrations.keys : texts.integrations.noKey, keys),
     el("div", { className: "row" },
-      el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(KEY, { id, overlap: OVERLAP }, rotated) }, texts.integrations.newKey),
+      el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(() => proven(KEY, { id, overlap: OVERLAP }), rotated) }, texts.integrations.newKey),
       keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
     requests(integration), previewing(integration, draw),
     el("details", {}, el("summary", { "aria-label": of(texts.integrations.end) }, texts.integrations.end), el("div", { className: "row" },
-      el("button", { "aria-label": of(turn), onclick: run(CHANGE, { input: { id, enabled: !isOn, _version } }) }, turn),
+      el("button", { "aria-label": of(turn), onclick: run(() => turned(id, !isOn)) }, turn),
       el("button", {
         className: "danger", "aria-label": of(texts.words.delete),
-        onclick: () => sure(texts.integrations.sureDelete(name)) && run(DELETE, { input: { id, _version } })(),
+        onclick: () => sure(texts.integrations.sureDelete(name)) && run(() => proven(DELETE, { input: { id, _version } }))(),
       }, texts.words.delete))));
+}
+
+/**
+ * Turns it on or off as it is stored now, whatever the page shows. Where somebody else is quicker it is read again: a server
+ * that merges keeps theirs, and answers as if nothing were wrong.
+ */
+async function turned(id, enabled) {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const { getIntegration: now } = await client.query(VERSION, { id });
+    if (!now || now._deleted) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
+    try {
+      const { updateIntegration: made } = await proven(CHANGE, { input: { id, enabled, _version: now._version } });
+      if ((made.enabled !== false) === enabled) return;
+    } catch (error) {
+      if (error.code !== "VERSION_CONFLICT") throw error;
+    }
+  }
+  throw new Error(texts.integrations.notTurned);
 }
 
 /** The last requests of a day, asked for when they are wanted. */

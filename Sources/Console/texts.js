@@ -400,6 +400,7 @@ export const texts = {
     end: "Turn off or delete",
     turnOff: "Turn off",
     turnOn: "Turn on",
+    notTurned: "Others change it at the same time, and nothing was done. Try again.",
     sureDelete: (name) => `Delete ${name} with its keys? What posts with them is refused at once. Its incidents stay.`,
     recent: "Recent requests",
     recentOf: (name) => `Recent requests to ${name}`,

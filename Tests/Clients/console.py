@@ -204,7 +204,7 @@ def walk(server, simulator, context, checks, pictures):
     page.get_by_role("button", name="Take back").click()
     expect(page.get_by_text("Nobody yet.")).to_be_visible(timeout=60_000)
     pushed(here, simulator, token, topic)
-    integrations(here, topic)
+    integrations(here, token, topic)
     incidents(here, token, topic)
     looked_for(here, token, topic)
     for path, heading in (("/devices", "Devices"), ("/tokens", "Tokens"), ("/people", "People"), ("/account", "Account")):
@@ -412,7 +412,7 @@ def posted(server, key, body, path="/in/alertmanager"):
         return refusal.code
 
 
-def integrations(here, topic):
+def integrations(here, token, topic):
     """Makes a way in, posts by its key, looks at what came, and ends keys."""
     page, server = here.page, here.server
     here.go(f"/topics/{topic}/settings", "alerts: settings")
@@ -456,13 +456,33 @@ def integrations(here, topic):
     page.get_by_role("button", name=f"Revoke {key[:4]}…: Alertmanager of ops").click()
     expect(page.get_by_text(f"{key[:4]}…")).to_have_count(0, timeout=60_000)
     here.same("a key that was revoked is refused, its successor is not", [posted(server, each, alerts("firing", "firing")) for each in (key, newer)], [401, 200])
-    page.get_by_text("Turn off or delete").click()
-    page.get_by_role("button", name="Turn off: Alertmanager of ops").click()
-    expect(page.get_by_text("off: takes nothing")).to_be_visible(timeout=60_000)
+    turned_off(here, token, topic, newer)
     page.get_by_text("Turn off or delete").click()
     page.get_by_role("button", name="Delete: Alertmanager of ops").click()
     expect(page.get_by_text("No integration yet.")).to_be_visible(timeout=60_000)
     own_template(here)
+
+
+def turned_off(here, token, topic, key):
+    """It is turned off although somebody has changed it since the page was drawn; where nothing was done, that is said."""
+    page, server = here.page, here.server
+    change = "mutation($i: UpdateIntegrationInput!) { updateIntegration(input: $i) { _version } }"
+    listed = "query($t: ID!) { page: integrationsByTopicId(topicId: $t) { items { id _version _deleted } } }"
+    found = next(each for each in server.post(token, listed, t=topic)["page"]["items"] if not each["_deleted"])
+    server.post(token, change, i={"id": found["id"], "enabled": True, "_version": found["_version"]})
+    off = page.get_by_role("button", name="Turn off: Alertmanager of ops")
+    # Somebody who is quicker each time, to whom a server that merges gives way.
+    merged = {"data": {"updateIntegration": {"enabled": True}}}
+    page.route("**/graphql", lambda route: route.fulfill(json=merged) if "mutation Change" in (route.request.post_data or "") else route.continue_())
+    page.get_by_text("Turn off or delete").click()
+    off.click()
+    expect(page.get_by_text("Others change it at the same time, and nothing was done.")).to_be_visible(timeout=60_000)
+    page.unroute("**/graphql")
+    page.get_by_text("Turn off or delete").click()
+    server.post(token, change, i={"id": found["id"], "enabled": True, "_version": found["_version"] + 1})
+    off.click()
+    expect(page.get_by_text("off: takes nothing")).to_be_visible(timeout=60_000)
+    here.same("an integration that was changed meanwhile is turned off all the same", posted(server, key, alerts("firing")), 401)
 
 
 def own_template(here):
