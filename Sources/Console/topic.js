@@ -6,7 +6,7 @@ import { paged } from "./pages.js";
 import { explained, texts } from "./texts.js";
 
 const GRANTS = "grants(limit: 100, nextToken: $grants) { items { id subjectKind subject subjectName roles push expiresAt pending } nextToken }";
-const MEMBERS = "members(limit: 100, nextToken: $members) { items { userId push } nextToken }";
+const MEMBERS = "members(limit: 100, nextToken: $members) { items { userId userName push } nextToken }";
 
 const ONE = `query Settings($id: ID!, $grants: String, $members: String) { memberships { topicId push delivery minPriority }
   getTopic(id: $id) { id name arn roles lastNumber watchers _version ${GRANTS} ${MEMBERS} } }`;
@@ -25,7 +25,7 @@ export async function open({ id, me, go }) {
       note(explained(error));
     }
   };
-  const [grants, members] = [grantsOf(id, run), membersOf(id, me, run)];
+  const [grants, members] = [grantsOf(id, run), membersOf(id, run)];
   const tokens = ownTokens(id);
   async function draw() {
     const { getTopic: topic, memberships } = await client.query(ONE, { id });
@@ -106,13 +106,11 @@ function sharing(topic, grants, draw) {
 }
 
 /** Whose devices get its pushes, or would if they had not muted it. */
-function membersOf(id, me, run) {
+function membersOf(id, run) {
   const remove = "mutation Remove($id: ID!, $user: ID!) { removeMember(topicId: $id, userId: $user) { push } }";
-  // The server tells nobody the names of others.
-  const named = (userId) => (userId === me.userId ? me.username : userId);
-  const row = ({ userId, push }) => [
-    el("span", { className: "free" }, named(userId)), push ? texts.topic.gets : texts.topic.hasMuted,
-    el("button", { className: "danger", "aria-label": texts.topic.removeOf(named(userId)), onclick: run(remove, { id, user: userId }) }, texts.topic.remove),
+  const row = ({ userId, userName, push }) => [
+    el("span", { className: "free" }, userName ?? userId), push ? texts.topic.gets : texts.topic.hasMuted,
+    el("button", { className: "danger", "aria-label": texts.topic.removeOf(userName ?? userId), onclick: run(remove, { id, user: userId }) }, texts.topic.remove),
   ];
   return paged({
     name: texts.topic.membersOf,

@@ -165,6 +165,8 @@ def settings(root, ben, token, topic):
     refused = subprocess.run(["bash", "-c", command.replace("curl ", "curl -s -o /dev/null -w '%{http_code}' ", 1)], capture_output=True, text=True, timeout=60)
     root.same("once revoked it is refused", refused.stdout, "401")
     members = page.get_by_role("table", name="Whose devices get this topic's pushes").get_by_role("row")
+    # Its members are named as in People, and not by their ids.
+    expect(members.filter(has_text="ben")).to_have_count(1, timeout=60_000)
     before = members.count()
     page.get_by_role("table", name="Whose devices get this topic's pushes").get_by_role("button", name="Remove").last.click()
     expect(members).to_have_count(before - 1, timeout=60_000)

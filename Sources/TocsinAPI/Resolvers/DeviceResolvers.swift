@@ -139,6 +139,7 @@ enum DeviceResolvers {
     private static func registerMembership(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.membership("topicId") { $1.string($0.topicID.text) }
         map.membership("userId") { $1.string($0.userID.text) }
+        map.membership("userName") { $1.string($0.userName) }
         map.membership("push") { $1.bool($0.push) }
         map.membership("createdAt") { $1.string($0.createdAt.iso8601) }
         map.membership("delivery") { $1.string($0.delivery.rawValue) }

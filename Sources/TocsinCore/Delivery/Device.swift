@@ -152,6 +152,8 @@ package struct Membership: Sendable, Hashable {
     package var delivery = MembershipDelivery.now
     /// Messages of a lower priority are not pushed to the member.
     package var minPriority: Int64 = 1
+    /// The member's name, where it was looked up and is known; nothing stored.
+    package var userName: String?
 
     /// A membership that gets each message at once.
     package init(topicID: TopicID, userID: UserID, push: Bool, createdAt: Timestamp) {

@@ -88,7 +88,8 @@ package struct MembershipService: Sendable {
         }
     }
 
-    /// The members of a topic by user, for who may change it; nil for everybody else.
+    /// The members of a topic by user, with their names, for who may change it; nil for everybody
+    /// else.
     package func members(
         of topic: Record,
         after user: UserID?,
@@ -104,7 +105,10 @@ package struct MembershipService: Sendable {
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             guard theirs.matches(topic, try reader.roles(askedBy: theirs, of: topic)) else { return nil }
             let found = try reader.members(of: TopicID(topic.id), after: user, limit: limit + 1)
-            return (Array(found.prefix(limit)), found.count > limit)
+            var members = Array(found.prefix(limit))
+            let names = try reader.shownNames(of: members.map(\.userID))
+            for index in members.indices { members[index].userName = names[members[index].userID] }
+            return (members, found.count > limit)
         }
     }
 

@@ -319,15 +319,21 @@ extension SharingService {
     /// The grants with the names of their users, as far as these are known.
     private func named(_ grants: [TopicGrant], _ reader: any StoreReader) throws(StoreError) -> [TopicGrant] {
         let users = grants.compactMap { if case .user(let user) = $0.subject { user } else { nil } }
-        guard !users.isEmpty else { return grants }
-        let standings = try reader.standings(of: Set(users), tokensAt: nil)
+        let names = try reader.shownNames(of: users)
         return grants.map { grant in
             var grant = grant
-            if case .user(let user) = grant.subject, let standing = standings[user] {
-                grant.userName = standing.account?.name ?? standing.facts?.username
-            }
+            if case .user(let user) = grant.subject { grant.userName = names[user] }
             return grant
         }
+    }
+}
+
+extension StoreReader {
+    /// The names of those users of whom one is known, for who may see who they are: a local
+    /// account's, else what their sign-in provider last said.
+    func shownNames(of users: [UserID]) throws(StoreError) -> [UserID: String] {
+        guard !users.isEmpty else { return [:] }
+        return try standings(of: Set(users), tokensAt: nil).compactMapValues { $0.account?.name ?? $0.facts?.username }
     }
 }
 

@@ -2,6 +2,7 @@ import JSON
 import Testing
 import TocsinAPI
 import TocsinCore
+import TocsinStore
 
 @Suite("Shared topics")
 struct SharedTopicTests {
@@ -193,6 +194,22 @@ struct SharedTopicTests {
             "\(listed)"
         )
         #expect(try await scene.look("grants { items { id } }", as: Self.carol) == ["grants": nil])
+    }
+
+    @Test("members have names where one is known, for who may change the topic and nobody else")
+    func namesOfMembers() async throws {
+        let scene = try await SharingScene()
+        try await scene.granted(["READER"], ["push": true])
+        let topic = TopicID(scene.topic)
+        try await scene.api.store.write { writer throws(StoreError) in
+            let now = Timestamp(milliseconds: 1)
+            try writer.save(Membership(topicID: topic, userID: UserID("unknown"), push: true, createdAt: now))
+        }
+        let asked = "members { items { userId userName } }"
+        let seen = try await scene.look(asked, as: Self.alice)["members"]?["items"]?.arrayValue ?? []
+        #expect(seen.contains(["userId": "sub-bob", "userName": "bob"]), "\(seen)")
+        #expect(seen.contains(["userId": "unknown", "userName": nil]), "\(seen)")
+        #expect(try await scene.look(asked, as: Self.bob) == ["members": nil])
     }
 
     @Test("a rename by OWNER tells nothing of the names of topics that the caller does not see")
