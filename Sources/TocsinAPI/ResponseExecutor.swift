@@ -188,6 +188,17 @@ package final class ResponseExecutor: Sendable {
         ).bytes
     }
 
+    /// The response of what somebody has read now, for one subscriber.
+    func execute(marks: [ReadMark], for member: ReadStateMember, _ services: Services) async -> [UInt8] {
+        await executable.executeEvent(
+            member.asked.plan,
+            variables: member.asked.variables,
+            event: .readState(marks),
+            context: RequestContext(caller: member.caller, services: services),
+            options: options(for: member.asked.isAppSync ? .appSync : .standard)
+        ).bytes
+    }
+
     /// The reply to an executed plan.
     ///
     /// A query that got nothing but "unavailable" is marked as one to send again in a moment.

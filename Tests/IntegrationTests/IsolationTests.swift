@@ -220,6 +220,7 @@ struct Probe {
 
     private static let operationsLeftOut = [
         "onCreateIncident": "One machine with onCreateTopic; tried by SharedIncidentTests.",
+        "onReadState": "Is about who asks, and takes no id; tried by ReadStateFeedTests.",
         "onIncidentEntry": "Tried by IncidentEntryTests with another's incident.",
         "onUpdateIncident": "One machine with onUpdateTopic; tried by SharedIncidentTests.",
         "onDeleteIncident": "One machine with onDeleteTopic.",

@@ -161,6 +161,7 @@ struct JournalTests {
             .pushesUnwanted(UserID("a\tb"), nil, .notificationsOff),
             .pushesUnwanted(UserID("ben"), TopicID("t"), .leftTopic), .incidentAnswered("i\t1", 7),
             .accessEnded(UserID("ann"), nil), .accessEnded(UserID("ben"), TokenID("t\\1")),
+            .readMarksChanged(UserID("a\tb")),
         ]
         try await withNodes(["a", "b"], on: database) { nodes, _ in
             try await nodes[0].store.write { writer throws(StoreError) in

@@ -140,13 +140,16 @@ final class EntryMember: RenewableListener, Sendable {
     }
 
     /// Other subscriptions of the connection go on.
-    private static let gone = failed(.unauthorized, "You may not see this incident any more.")
-    private static let unavailable = failed(
+    private static let gone = StreamEnd.failed(.unauthorized, "You may not see this incident any more.")
+    private static let unavailable = StreamEnd.failed(
         .unavailable,
         "The timeline cannot be read just now. Subscribe again with after: and the last number."
     )
+}
 
-    private static func failed(_ code: ErrorCode, _ sentence: String) -> StreamEnd {
+extension StreamEnd {
+    /// Ends one subscription with an error.
+    static func failed(_ code: ErrorCode, _ sentence: String) -> StreamEnd {
         var writer = JSONWriter()
         writer.byte(UInt8(ascii: "["))
         StandardErrorEncoding.write(GraphQLError(code, sentence), to: &writer)

@@ -25,6 +25,7 @@ extension LiveFeed {
             endMembers(.unauthorized) { hasLost($0.caller) }
             deliveries.end(.unauthorized, where: hasLost)
             entries.end(.unauthorized, where: hasLost)
+            readStates.end(.unauthorized, where: hasLost)
             return
         }
         if case .rightsChanged(let user, let moment) = event {
@@ -32,8 +33,10 @@ extension LiveFeed {
             endMembers(.rightsChanged) { isOlder($0.caller) }
             deliveries.end(.rightsChanged, where: isOlder)
             entries.end(.rightsChanged, where: isOlder)
+            readStates.end(.rightsChanged, where: isOlder)
             return
         }
+        if case .readMarksChanged(let user) = event { return readStates.wake(user) }
         if case .grantsChanged(let change) = event { return noteGrant(change, ofCommit: commit) }
         guard let change = RecordChange(event), let record = event.record else { return }
         if record.model.name == ShippedModels.incident { entries.wake(record.id) }

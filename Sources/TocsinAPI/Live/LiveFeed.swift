@@ -62,6 +62,8 @@ package final class LiveFeed: Sendable {
     let deliveries: DeliveryFeed
     /// Those who follow timelines of incidents.
     let entries: EntryFeed
+    /// Those who follow how far they have read.
+    let readStates: ReadStateFeed
     let executor: ResponseExecutor
     let cursors: any Sealer
     let replays = ReplayTurns()
@@ -113,6 +115,7 @@ package final class LiveFeed: Sendable {
             return grants?.give(question.need, to: question.subjects, at: time.now()) ?? false
         }
         entries = EntryFeed(groups: metrics.groups)
+        readStates = ReadStateFeed(groups: metrics.groups)
         self.executor = executor
         cursors = sealer
         (self.time, self.book) = (time, book)
@@ -120,13 +123,16 @@ package final class LiveFeed: Sendable {
         (turns, turnSignal) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (events, feeder) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(unsorted.commits))
         self.unsorted = unsorted
-        hub.addPlaced(hearing: [.records, .accessEnded, .grantsChanged]) { [weak self] events, origins in
+        hub.addPlaced(hearing: [.records, .accessEnded, .grantsChanged, .readMarksChanged]) {
+            [weak self] events, origins in
             self?.take(events, origins)
         }
     }
 
-    /// Whether anybody listens to records.
-    package var isListenedTo: Bool { listening.load(ordering: .acquiring) || entries.isAnybodyHere }
+    /// Whether anybody listens to records, or to what they have read.
+    package var isListenedTo: Bool {
+        listening.load(ordering: .acquiring) || entries.isAnybodyHere || readStates.isAnybodyHere
+    }
 
     /// How many groups of equal subscribers there are.
     package var groupCount: Int { state.withLock { $0.groups.count } }
@@ -192,6 +198,7 @@ package final class LiveFeed: Sendable {
         endAll(.shuttingDown)
         deliveries.stop()
         entries.stop()
+        readStates.stop()
         feeder.finish()
     }
 
@@ -231,6 +238,14 @@ package final class LiveFeed: Sendable {
     func follow(_ member: EntryMember) -> Bool {
         let onFirst = isListenedTo ? nil : state.withLock(\.onFirst)
         guard entries.join(member) else { return false }
+        onFirst?()
+        return true
+    }
+
+    /// Registers who follows what they have read, and is woken by each later change of it.
+    func follow(_ member: ReadStateMember) -> Bool {
+        let onFirst = isListenedTo ? nil : state.withLock(\.onFirst)
+        guard readStates.join(member) else { return false }
         onFirst?()
         return true
     }
@@ -296,6 +311,7 @@ package final class LiveFeed: Sendable {
     func failAll(_ error: GraphQLError) {
         // They read from the store, and have missed nothing that they cannot find there.
         entries.wakeAll()
+        readStates.wakeAll()
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, error) }

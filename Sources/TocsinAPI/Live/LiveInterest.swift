@@ -12,6 +12,7 @@ enum RecordChange: Hashable, Sendable, CaseIterable {
         case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .incidentAnswered,
             .accessEnded, .grantsChanged, .rightsChanged:
             return nil
+        case .readMarksChanged: return nil
         }
     }
 }
@@ -83,6 +84,7 @@ extension DomainEvent {
         case .outboxFilled, .webhooksFilled, .deliveryChanged, .deviceEnded, .pushesUnwanted, .incidentAnswered,
             .accessEnded, .grantsChanged, .rightsChanged:
             nil
+        case .readMarksChanged: nil
         }
     }
 }

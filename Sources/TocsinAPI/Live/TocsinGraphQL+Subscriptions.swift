@@ -71,6 +71,9 @@ extension TocsinGraphQL {
         if field.fieldName == Self.entryField, schema.hasIncidents {
             return try await joinEntries(plan, field, request, caller, style, sink)
         }
+        if field.fieldName == Self.readStateField {
+            return try joinReadState(plan, field, request, caller, style, sink)
+        }
         let joined: LiveMember?
         do throws(ServiceError) {
             let (interest, start) = try await self.interest(field, caller, resumeAfter: options.resumeAfter)

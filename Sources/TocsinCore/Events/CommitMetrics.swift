@@ -50,6 +50,7 @@ package final class CommitMetrics: MetricSource {
             case .updated, .deleted, .outboxFilled, .webhooksFilled, .deliveryChanged, .pushesUnwanted,
                 .incidentAnswered, .accessEnded, .grantsChanged, .rightsChanged:
                 continue
+            case .readMarksChanged: continue
             }
         }
     }

@@ -24,15 +24,17 @@ package enum DomainEvent: Sendable, Hashable {
     /// A local user's groups or admin flag have changed: whoever remembers the rights of an
     /// earlier time asks anew.
     case rightsChanged(UserID, at: Timestamp)
+    /// How far a user has read changed, in one topic or several.
+    case readMarksChanged(UserID)
 }
 
 /// Which kinds of events there are in a commit, or a listener wants.
 package struct EventKinds: OptionSet, Sendable, Hashable {
     /// One bit for each kind.
-    package let rawValue: UInt8
+    package let rawValue: UInt16
 
     /// The kinds whose bits are set.
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The kinds of these events.
     package init(of events: [DomainEvent]) {
@@ -56,8 +58,10 @@ package struct EventKinds: OptionSet, Sendable, Hashable {
     package static let accessEnded = EventKinds(rawValue: 64)
     /// A topic was shared with somebody, or is so no more.
     package static let grantsChanged = EventKinds(rawValue: 128)
+    /// Somebody has read on.
+    package static let readMarksChanged = EventKinds(rawValue: 256)
     /// Every kind.
-    package static let all = EventKinds(rawValue: 255)
+    package static let all = EventKinds(rawValue: .max)
 }
 
 extension DomainEvent {
@@ -72,6 +76,7 @@ extension DomainEvent {
         case .pushesUnwanted, .incidentAnswered: .pushesUnwanted
         case .accessEnded, .rightsChanged: .accessEnded
         case .grantsChanged: .grantsChanged
+        case .readMarksChanged: .readMarksChanged
         }
     }
 }

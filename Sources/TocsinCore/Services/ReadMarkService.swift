@@ -9,9 +9,12 @@ package struct ReadMarkService: Sendable {
         self.topics = topics
     }
 
+    /// Whether the caller may see how far they have read.
+    package func mayLook(_ caller: Identity) -> Bool { AccessPolicy.mayManageOwnThings(caller, writing: false) }
+
     /// The caller's marks.
     package func marks(caller: Identity) async throws(ServiceError) -> [ReadMark] {
-        guard AccessPolicy.mayManageOwnThings(caller, writing: false) else { throw .unauthorized }
+        guard mayLook(caller) else { throw .unauthorized }
         let visible = visible(to: caller)
         return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
             try marks(of: caller, where: visible, reader)

@@ -64,6 +64,7 @@ extension JournalReader {
         case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .incidentAnswered, .accessEnded,
             .grantsChanged, .rightsChanged, .deliveries:
             true
+        case .readMarksChanged: true
         }
     }
 
@@ -109,6 +110,7 @@ extension JournalReader {
         case .accessEnded(let user, let token): return [.accessEnded(user, token)]
         case .grantsChanged(let change): return [.grantsChanged(change)]
         case .rightsChanged(let user, let moment): return [.rightsChanged(user, at: moment)]
+        case .readMarksChanged(let user): return [.readMarksChanged(user)]
         case .deliveries(let message, let devices):
             return try SQLReader(session: session).deliveries(of: message, to: devices).map { .deliveryChanged($0) }
         }

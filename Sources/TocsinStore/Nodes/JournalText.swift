@@ -16,6 +16,7 @@ enum JournalEntry: Hashable, Sendable {
     case accessEnded(UserID, TokenID?)
     case grantsChanged(GrantChange)
     case rightsChanged(UserID, at: Timestamp)
+    case readMarksChanged(UserID)
     case deliveries(MessageID, [DeviceID])
 
     /// Whether this node tells its own at their place in the journal, and not at once.
@@ -25,6 +26,7 @@ enum JournalEntry: Hashable, Sendable {
         case .outboxFilled, .webhooksFilled, .deviceEnded, .pushesUnwanted, .incidentAnswered, .accessEnded,
             .rightsChanged, .deliveries:
             false
+        case .readMarksChanged: false
         }
     }
 }
@@ -62,6 +64,7 @@ struct JournalText {
         case .accessEnded(let user, let token): addLine("a", [user.text, token?.text])
         case .grantsChanged(let change): addGrant(change)
         case .rightsChanged(let user, let moment): addLine("r", [user.text, String(moment.milliseconds)])
+        case .readMarksChanged(let user): addLine("m", [user.text])
         case .deliveryChanged(let delivery):
             guard withDeliveries else { return }
             let head = Head.deliveries(delivery.messageID)
@@ -173,6 +176,7 @@ extension JournalText {
             return grantChange(texts).map { .grantsChanged($0) }
         case ("r", 2):
             return Int64(texts[1]).map { .rightsChanged(UserID(texts[0]), at: Timestamp(milliseconds: $0)) }
+        case ("m", 1): return .readMarksChanged(UserID(texts[0]))
         case ("s", 2...): return .deliveries(MessageID(texts[0]), texts.dropFirst().map { DeviceID($0) })
         case (_, 2...): break
         default: return nil

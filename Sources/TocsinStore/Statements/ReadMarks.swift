@@ -83,7 +83,10 @@ extension SQLWriter {
         by user: UserID,
         now: Timestamp
     ) throws(StoreError) {
-        try connection.run(SQL.mark, [.text(user.text), .text(topic.text), .int(number), SQLValue(now)])
+        noteRead(
+            by: user,
+            try connection.run(SQL.mark, [.text(user.text), .text(topic.text), .int(number), SQLValue(now)])
+        )
     }
 
     func markRead(
@@ -92,14 +95,22 @@ extension SQLWriter {
         by user: UserID,
         now: Timestamp
     ) throws(StoreError) {
-        try connection.run(
-            SQL.markIncident,
-            [.text(user.text), .text(topic.text), .text(incident), SQLValue(now)]
+        noteRead(
+            by: user,
+            try connection.run(
+                SQL.markIncident,
+                [.text(user.text), .text(topic.text), .text(incident), SQLValue(now)]
+            )
         )
     }
 
     func markAllRead(by user: UserID, now: Timestamp) throws(StoreError) {
-        try connection.run(SQL.markAll, [.text(user.text), SQLValue(now)])
+        noteRead(by: user, try connection.run(SQL.markAll, [.text(user.text), SQLValue(now)]))
+    }
+
+    /// Tells of marks that were moved; none was where all had been read before.
+    private func noteRead(by user: UserID, _ moved: Int) {
+        if moved > 0 { note([.readMarksChanged(user)]) }
     }
 
     /// Who leaves a topic does not count it any more.

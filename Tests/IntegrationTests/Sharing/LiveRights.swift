@@ -77,6 +77,7 @@ struct LiveRight {
         "onUpdateMessage": "The schema that ships lets nobody.",
         "onDeleteMessage": "The schema that ships lets nobody.",
         "onDeleteIncident": "Retention alone deletes them.",
+        "onReadState": "Is about who listens; tried by ReadStateFeedTests.",
         "onCreateIntegration": "As getIntegration; tried by IsolatedSubscriptionTests.",
         "onUpdateIntegration": "As getIntegration; tried by IsolatedSubscriptionTests.",
         "onDeleteIntegration": "As getIntegration; tried by IsolatedSubscriptionTests.",

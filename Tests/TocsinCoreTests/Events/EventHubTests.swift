@@ -23,6 +23,7 @@ struct EventKindTests {
             (.deviceEnded(DeviceID("d"), reason: "UNREGISTERED"), .deviceEnded),
             (.pushesUnwanted(UserID("ann"), nil, .notificationsOff), .pushesUnwanted),
             (.accessEnded(UserID("ann"), TokenID("t")), .accessEnded),
+            (.readMarksChanged(UserID("ann")), .readMarksChanged),
         ]
         for (event, kind) in events {
             #expect(event.kind == kind)
