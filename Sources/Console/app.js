@@ -6,6 +6,7 @@ import { el, note, put, sure } from "./dom.js";
 import { badge, clearFrame, fillRail, showFrame } from "./frame.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
+import { endReads, followReads } from "./reads.js";
 import { soon } from "./turns.js";
 import { beginWatch, endWatch } from "./shared.js";
 import * as store from "./store.js";
@@ -153,6 +154,7 @@ function signIn(wanted) {
   me = null;
   unreadCount = 0;
   badge(0);
+  endReads();
   endWatch();
   clearFrame();
   return go(`/sign-in?return=${encodeURIComponent(wanted.startsWith("/sign-in") ? "/" : wanted)}`);
@@ -172,6 +174,7 @@ async function begin() {
   ({ answer: me } = await store.answered("me", asked, () => store.person() ?? undefined));
   store.begin(me);
   beginWatch();
+  followReads();
   void flush();
   void keepUp(go);
 }
@@ -204,7 +207,7 @@ addEventListener("tocsin-state", ({ detail }) => detail === "live" && void flush
 addEventListener("online", () => void flush());
 /** Counts anew. */
 addEventListener("tocsin-read", soon(fill));
-// What was read at another device is counted when somebody comes back, and once a minute.
+// What others share, and what came to topics that are not on the screen, is counted when somebody comes back, and once a minute.
 const lookAgain = () => {
   if (document.visibilityState !== "visible") return;
   topics = once(loadTopics);
