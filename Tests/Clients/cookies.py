@@ -14,14 +14,10 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 import urllib.parse
 import urllib.request
 
-from firefox import Firefox
-from nodes import Chromium as OneChromium
-from playwright.sync_api import Error as PlaywrightError
-from playwright.sync_api import sync_playwright
+from browsers import opened, told
 from ports import free_ports
 from provider import make_certificate
 from tocsin import Checks, Server
@@ -85,46 +81,6 @@ for (const path of ["/graphql?query=" + encodeURIComponent(mutation), "/auth/ses
   await done;
 }
 """
-
-
-class Chromium(OneChromium):
-    """As `nodes.py` has it, with what is seen of its cookies and frames."""
-
-    def __init__(self, context):
-        super().__init__(context)
-        self.context = context
-
-    def cookies(self, address):
-        return [
-            {"name": each["name"], "value": each["value"], "path": each["path"], "domain": each["domain"], "secure": each["secure"],
-             "httpOnly": each["httpOnly"], "sameSite": each["sameSite"].lower()}
-            for each in self.context.cookies(address)
-        ]
-
-    def framed(self):
-        """What each frame of the page shows."""
-        texts = []
-        for frame in self.page.frames[1:]:
-            try:
-                texts.append(frame.evaluate("document.body?.innerText ?? ''"))
-            except PlaywrightError as error:
-                texts.append(f"nothing: {error}")
-        return texts
-
-
-class OneFirefox(Firefox):
-    def cookies(self, _):
-        found = self.command("storage.getCookies", filter={"domain": "localhost"})["cookies"]
-        names = ("name", "path", "domain", "secure", "httpOnly", "sameSite")
-        return [{name: each[name] for name in names} | {"value": each["value"]["value"]} for each in found]
-
-    def framed(self):
-        texts = []
-        for frame in self.command("browsingContext.getTree", root=self.context)["contexts"][0]["children"]:
-            text = "document.body?.innerText ?? ''"
-            answer = self.command("script.evaluate", expression=text, target={"context": frame["context"]}, awaitPromise=False)
-            texts.append(answer["result"].get("value", "nothing") if answer["type"] == "success" else "nothing")
-        return texts
 
 
 class Others(http.server.ThreadingHTTPServer):
@@ -403,11 +359,7 @@ def run(server, browser, checks, issuer, neighbour):
     try:
         walk(scene, neighbour)
     except Exception as error:
-        traceback.print_exception(error)
-        with open(server.log.name, encoding="utf-8", errors="replace") as log:
-            print("The server's log ends with:", *(line[:300] for line in log.read().splitlines()[-10:]), sep="\n")
-        print("The page shows:", browser.run("return [location.href, document.body.innerText.slice(0, 1500)];"), sep="\n", flush=True)
-        raise SystemExit(1) from error
+        told(scene.server, browser, error)
 
 
 def main():
@@ -416,7 +368,7 @@ def main():
     origin = f"https://localhost:{port}"
     certificate, key = make_certificate(folder)
     provider, issuer = start_provider(folder)
-    server = firefox = None
+    server = None
     try:
         os.environ.update({
             "TOCSIN_EXECUTION_SECONDS": "60", "TOCSIN_PUBLIC_URL": origin, "TOCSIN_TLS_CERTIFICATE": certificate, "TOCSIN_TLS_KEY": key,
@@ -424,17 +376,9 @@ def main():
         server = Server(binary, "--port", str(port))
         server.address = origin
         neighbour = Others(certificate, key)
-        if "firefox" in os.path.basename(program):
-            firefox = OneFirefox(program, folder, {}, acceptInsecureCerts=True)
-            run(server, firefox, checks, issuer, neighbour)
-        else:
-            with sync_playwright() as playwright:
-                browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--ignore-certificate-errors"])
-                run(server, Chromium(browser.new_context()), checks, issuer, neighbour)
-                browser.close()
+        with opened(program, folder) as browser:
+            run(server, browser, checks, issuer, neighbour)
     finally:
-        if firefox:
-            firefox.stop()
         if server:
             server.stop()
         provider.terminate()

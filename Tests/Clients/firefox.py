@@ -30,9 +30,9 @@ PREFERENCES = {
 # How people find things: by what they are called.
 HELPERS = """
 const seen = (each) => each.checkVisibility();
-const named = (name) => [...document.querySelectorAll("button, a, summary")].find((each) => seen(each) &&
-  (each.textContent.trim() === name || each.getAttribute("aria-label") === name));
-const field = (name) => [...document.querySelectorAll("label")].find((each) => each.textContent.trim().startsWith(name))?.querySelector("input, textarea, select");
+const named = (name) => [...document.querySelectorAll("button, a, summary, input[type=submit]")].find((each) => seen(each) &&
+  [each.textContent.trim(), each.getAttribute("aria-label"), each.value].includes(name));
+const field = (name) => [...document.querySelectorAll("label")].find((each) => seen(each) && each.textContent.trim().startsWith(name))?.control;
 const heading = () => document.querySelector("h1")?.textContent;
 const articles = () => [...document.querySelectorAll("main article")].map((each) => each.querySelector("h2").textContent);
 """
@@ -64,6 +64,10 @@ class Page:
     def press(self, name):
         self.until(f"Boolean(named({json.dumps(name)}))")
         self.run(f"named({json.dumps(name)}).click();")
+
+    def says(self, text):
+        """Waits until it stands on the page."""
+        self.until(f"document.body.innerText.includes({json.dumps(text)})")
 
     def fill(self, name, text):
         self.until(f"Boolean(field({json.dumps(name)}))")

@@ -11,31 +11,14 @@ import tempfile
 import time
 import traceback
 
-from firefox import Firefox, Page, as_json
+from browsers import Chromium
+from firefox import Firefox
 from killrounds import Nodes
-from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 from tocsin import Checks
 
 PASSWORD = "correct horse battery"
 LIVE = "document.querySelector('.state')?.textContent === '● live'"
-
-
-class Chromium(Page):
-    """One page of a Chromium."""
-
-    def __init__(self, context):
-        self.page = context.new_page()
-        self.page.set_default_timeout(60_000)
-
-    def go(self, address):
-        self.page.goto(address)
-
-    def run(self, script):
-        try:
-            return json.loads(self.page.evaluate(as_json(script)))
-        except PlaywrightError as error:
-            raise AssertionError(f"{script}: {error}") from error
 
 
 def sign_in(page, server, name):

@@ -1,19 +1,21 @@
-"""Signs in through the console at django-oauth-toolkit, the strict provider, in Chromium: lands where one wanted, signs out
-here and there, refuses at the provider; and at one that has no end of a session. Use: provider.py BINARY CHROMIUM PYTHON
+"""Signs in through the console at django-oauth-toolkit, the strict provider, over TLS: lands where one wanted, with a wrong
+password, after the session's end, signs out here and there, refuses at the provider; and at one that has no end of a session.
+Use: provider.py BINARY CHROMIUM-or-FIREFOX PYTHON
 
 PYTHON has django-oauth-toolkit."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 
-from console import Walk, told
-from playwright.sync_api import expect, sync_playwright
+from browsers import opened, told
 from ports import free_ports
 from tocsin import Checks, Server
 
@@ -52,103 +54,144 @@ def make_certificate(folder):
     return certificate, key
 
 
-class SignIns(Walk):
-    """What somebody does at the console and at a provider."""
+class SignIns:
+    """What somebody does at the console and at a provider, in any browser."""
+
+    def __init__(self, server, page, checks):
+        self.server, self.page, self.checks = server, page, checks
+
+    def same(self, name, seen, wanted):
+        self.checks.report(name, None if seen == wanted else AssertionError(f"{seen} in place of {wanted}"))
+
+    def at(self, heading):
+        self.page.until(f"heading() === {json.dumps(heading)}")
+
+    def go(self, path, heading):
+        self.page.go(self.server.address + path)
+        self.at(heading)
+
+    def is_at(self, name, path):
+        """The address is this, and nothing of the sign-in is left in it."""
+        self.same(name, self.page.run("return location.href;"), self.server.address + path)
 
     def choose(self, label, wanted="/account"):
         """Begins at a page that one must be signed in for, by the provider's button."""
         self.go(wanted, "Sign in")
-        self.page.get_by_role("link", name=label).click()
+        self.page.press(label)
 
-    def type_password(self):
-        self.page.locator("input[name=username]").fill("alice")
-        self.page.locator("input[name=password]").fill("open sesame")
-        self.page.locator("input[type=submit]").click()
+    def type_password(self, password="open sesame"):
+        self.page.fill("Username", "alice")
+        self.page.fill("Password", password)
+        # The button has no name of its own.
+        self.page.run("document.querySelector('input[type=submit]').click();")
 
     def sign_out(self):
         self.at("Account")
-        self.page.get_by_role("button", name="Sign out").click()
+        self.page.press("Sign out")
 
     def cookies(self):
         """Names of our own cookies."""
-        return sorted(cookie["name"] for cookie in self.context.cookies(self.server.address) if "tocsin" in cookie["name"])
+        return sorted(each["name"] for each in self.page.cookies(self.server.address) if "tocsin" in each["name"])
 
     def asked(self, since, prefix):
         """What the browser has asked of somebody."""
-        return [address for address in self.requests[since:] if address.startswith(prefix)]
+        return [address for address in self.page.requests[since:] if address.startswith(prefix)]
+
+    def answer(self, path, body=None):
+        """The server's own word to the page."""
+        sent = "" if body is None else f", method: 'POST', body: JSON.stringify({json.dumps(body)})"
+        headers = '{"content-type": "application/json", "x-tocsin-console": "1"}'
+        return self.page.run(f"return (await fetch({json.dumps(path)}, {{headers: {headers}{sent}}})).json();")
 
 
 def walk(here, strict, plain):
     page = here.page
     here.choose("Sign in with Strict", "/account")
+    here.type_password("no such sesame")
+    page.says("Please enter a correct username and password.")
+    here.same("a wrong password at the provider signs nobody in", "__Host-tocsin" in here.cookies(), False)
     here.type_password()
-    page.get_by_role("button", name="Authorize").click()
+    page.press("Authorize")
     here.at("Account")
-    here.same("who comes back from the provider is where they wanted to be", page.url, here.server.address + "/account")
-    expect(page.get_by_text("Signed in as alice")).to_be_visible(timeout=60_000)
-    here.same("with the provider's groups, of which one makes administrators", administrator(here), [True, ["oidc:ops", "oidc:staff"]])
+    here.is_at("who comes back from the provider is where they wanted to be", "/account")
+    page.says("Signed in as alice")
+    me = here.answer("/graphql", {"query": "{ me { admin groups } }"})["data"]["me"]
+    here.same("with the provider's groups, of which one makes administrators", [me["admin"], sorted(me["groups"])], [True, ["oidc:ops", "oidc:staff"]])
     here.same("the login cookie is gone, the session's is there", here.cookies(), ["__Host-tocsin"])
 
-    since = len(here.requests)
+    expire(here.server)
+    here.go("/tokens?y=2", "Sign in")
+    here.same("a session that is over by its age shows nothing", [here.answer("/auth/session").get("username"), page.run("return document.body.innerText.includes('alice');")], [None, False])
+    page.press("Sign in with Strict")
+    page.press("Authorize")
+    here.at("Tokens")
+    here.is_at("the session at the provider goes on, and leads back without a password", "/tokens?y=2")
+
+    here.go("/account", "Account")
+    since = len(page.requests)
     here.sign_out()
-    expect(page.get_by_text("Confirm Logout")).to_be_visible(timeout=60_000)
-    here.same("signing out leads to the provider", page.url.split("?")[0].startswith(strict + "/"), True)
+    page.says("Confirm Logout")
+    here.same("signing out leads to the provider", page.run("return location.href;").startswith(strict + "/"), True)
     here.same("the session here is over by then", here.cookies(), [])
-    page.get_by_role("button", name="Logout").click()
+    page.press("Logout")
     here.at("Sign in")
-    here.same("and from there back to the console", page.url.startswith(here.server.address + "/"), True)
-    here.same("the provider was told whose session ends", bool(re.search("[?&]id_token_hint=[^&]", here.asked(since, strict)[0])), True)
+    here.same("and from there back to the console", page.run("return location.origin;"), here.server.address)
+    told = [bool(re.search("[?&]id_token_hint=[^&]", each)) for each in here.asked(since, strict)[:1]]
+    here.same("the provider was told whose session ends", told, [True])
 
     here.choose("Sign in with Strict", "/tokens?x=1")
-    expect(page.locator("input[name=password]").or_(page.get_by_role("button", name="Authorize"))).to_be_visible(timeout=60_000)
-    here.same("whose session ended there is asked for the password again", page.locator("input[name=password]").count(), 1)
+    first = page.until("field('Password') && heading() !== 'Sign in' ? 'password' : named('Authorize') && 'leave'")
+    here.same("whose session ended there is asked for the password again", first, "password")
     here.type_password()
-    page.get_by_role("button", name="Cancel").click()
+    page.press("Cancel")
     here.at("Not signed in")
-    expect(page.get_by_text("access_denied")).to_be_visible(timeout=60_000)
+    page.says("access_denied")
     here.same("who refuses at the provider is not signed in", here.cookies(), [])
-    page.get_by_role("link", name="Back").click()
+    page.press("Back")
     here.at("Sign in")
     here.choose("Sign in with Strict", "/tokens?x=1")
-    page.get_by_role("button", name="Authorize").click()
+    page.press("Authorize")
     here.at("Tokens")
-    here.same("who agrees at the second time lands there, query and all", page.url, here.server.address + "/tokens?x=1")
+    here.is_at("who agrees at the second time lands there, query and all", "/tokens?x=1")
     prove(here)
     here.go("/account", "Account")
     here.sign_out()
-    page.get_by_role("button", name="Logout").click()
+    page.press("Logout")
     here.at("Sign in")
 
     here.choose("Sign in with Plain")
     here.type_password()
-    page.get_by_role("button", name="Authorize").click()
+    page.press("Authorize")
     here.at("Account")
-    since = len(here.requests)
+    since = len(page.requests)
     here.sign_out()
     here.at("Sign in")
     here.same("where the provider has no end of a session, it ends here", [here.asked(since, plain), here.cookies()], [[], []])
-    own = (here.server.address + "/", strict + "/", plain + "/", "data:", "blob:")
-    here.same("no other host was asked for anything", [address for address in here.requests if not address.startswith(own)], [])
+    own = (here.server.address + "/", here.server.address.replace("https", "wss") + "/", strict + "/", plain + "/", "data:", "blob:")
+    here.same("no other host was asked for anything", [address for address in page.requests if not address.startswith(own)], [])
 
 
-def administrator(here):
-    """Whether the session is an administrator's, and its groups, by the server's word."""
-    ask = """fetch("/graphql", {method: "POST", headers: {"content-type": "application/json", "x-tocsin-console": "1"},
-        body: JSON.stringify({query: "{ me { admin groups } }"})}).then((answer) => answer.json())"""
-    me = here.page.evaluate(ask)["data"]["me"]
-    return [me["admin"], sorted(me["groups"])]
+def expire(server):
+    """Lets all sessions be over by their age, as if that time had passed while the server was down."""
+    address = server.address
+    server.process.kill()
+    server.process.wait(20)
+    with contextlib.closing(sqlite3.connect(os.path.join(server.folder, "data", "tocsin.db"))) as database:
+        changed = database.execute("UPDATE sessions SET idle_until = 1, expires_at = 1").rowcount
+        database.commit()
+    assert changed > 0, "there was no session"
+    server.kill_and_restart()
+    # Its own word has the address that it listens on.
+    server.address = address
 
 
 def prove(here):
     """Proves at the provider who one is: the password is asked for although the session there goes on."""
-    ask = """fetch("/auth/elevate", {method: "POST", headers: {"content-type": "application/json", "x-tocsin-console": "1"},
-        body: JSON.stringify({return: "/devices"})}).then((answer) => answer.json())"""
-    here.page.goto(here.page.evaluate(ask)["location"])
+    here.page.go(here.answer("/auth/elevate", {"return": "/devices"})["location"])
     here.type_password()
-    here.page.get_by_role("button", name="Authorize").click()
+    here.page.press("Authorize")
     here.at("Devices")
-    session = here.page.evaluate('fetch("/auth/session", {headers: {"x-tocsin-console": "1"}}).then((answer) => answer.json())')
-    here.same("a proof at the provider raises the session", session["elevatedUntil"] is not None, True)
+    here.same("a proof at the provider raises the session", here.answer("/auth/session")["elevatedUntil"] is not None, True)
 
 
 def settings(folder, providers):
@@ -175,13 +218,11 @@ def main():
         file = settings(folder, {"strict": ("Sign in with Strict", strict), "plain": ("Sign in with Plain", plain)})
         server = Server(binary, "--port", str(port), "--config", file)
         server.address = origin
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--ignore-certificate-errors"])
+        with opened(program, folder) as page:
             try:
-                walk(SignIns(server, browser.new_context(), checks, None), strict, plain)
+                walk(SignIns(server, page, checks), strict, plain)
             except Exception as error:  # pylint: disable=broad-except
-                told(server, error)
-            browser.close()
+                told(server, page, error)
     finally:
         if server:
             server.stop()
