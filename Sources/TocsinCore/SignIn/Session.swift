@@ -24,6 +24,8 @@ package struct Session: Sendable, Hashable {
     package var kind: Kind
     /// The sign-in provider's id in the settings; nil for local users, who gave a password.
     package var provider: String?
+    /// The linked identity by which a local user signed in with a provider; nil for others.
+    package var identityID: String?
     /// Who vouches for the person, in the words of rules.
     package var vouchedBy = Identity.Provider.userPools
     /// What a provider said of the person that rules may name.
@@ -124,7 +126,7 @@ extension Identity {
             claims: session.claims,
             claimedGroups: claimedGroups
         )
-        isOfProvider = session.provider != nil
+        isOfProvider = session.provider != nil && session.identityID == nil
     }
 
     /// Whoever shows nothing of who they are: may sign in, and nothing else.

@@ -23,7 +23,11 @@ package struct NewSession: Sendable {
 package struct VouchedPerson: Sendable {
     /// The provider's id in the settings.
     package var provider: String
-    /// The user's id here.
+    /// The provider's issuer, byte by byte.
+    package var issuer: String
+    /// The provider's own name of the person (`sub`).
+    package var subject: String
+    /// The id of a user of their own here.
     package var userID: UserID
     /// The user's name here.
     package var username: String
@@ -39,9 +43,12 @@ package struct VouchedPerson: Sendable {
     package var secrets: String?
     /// Whether they proved just now who they are.
     package var isElevated = false
+    /// Whether they come in only if they are known here.
+    package var mustBeKnown = false
 
     /// A person without further facts.
-    package init(provider: String, userID: UserID, username: String) {
-        (self.provider, self.userID, self.username) = (provider, userID, username)
+    package init(provider: String, issuer: String, subject: String, userID: UserID, username: String) {
+        (self.provider, self.issuer, self.subject) = (provider, issuer, subject)
+        (self.userID, self.username) = (userID, username)
     }
 }

@@ -43,21 +43,21 @@ package struct SignInService: Sendable {
     ) async throws(ServiceError) -> NewSession {
         let account = try await checked(username: username, password: password)
         let session = session(of: account.id, named: account.name, kind, agent)
-        return try await begin(session, withAccount: true)
+        return try await begin(session)
     }
 
     /// Signs somebody in for whom a provider vouches.
     package func signIn(
         _ person: VouchedPerson,
         agent: String? = nil
-    ) async throws(ServiceError) -> NewSession {
+    ) async throws(ServiceError) -> ProviderSignIn {
         var new = session(of: person.userID, named: person.username, .browser, agent)
         (new.session.provider, new.session.vouchedBy) = (person.provider, person.vouchedBy)
         (new.session.claims, new.session.isAdmin) = (person.claims, person.isAdmin)
         (new.session.providerSession, new.session.secrets) = (person.providerSession, person.secrets)
         new.session.renewedAt = new.session.createdAt
         if person.isElevated { new.session.elevatedUntil = elevationEnd }
-        return try await begin(new, withAccount: false)
+        return try await begin(new, of: person)
     }
 
     /// Takes a local user's password again, and lets their session do for a while what needs that.
@@ -157,18 +157,16 @@ extension SignInService {
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x20 && scalar.value != 0x7F }
 
-    private func begin(_ new: NewSession, withAccount: Bool) async throws(ServiceError) -> NewSession {
+    private func begin(_ new: NewSession) async throws(ServiceError) -> NewSession {
         let (environment, limits, session) = (environment, limits, new.session)
-        let refused = SignInRefusal(reason: "account_taken", user: session.userID, provider: session.provider)
+        let refused = SignInRefusal(reason: "account_taken", user: session.userID)
         do throws(ServiceError) {
             try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
                 // Held until the end, so that a user's sessions are counted one sign-in at a time.
-                let account = try writer.account(session.userID)
-                let mayBegin = withAccount ? account.map { !$0.isDisabled } ?? false : account == nil
-                guard mayBegin else { return .failure(Self.wrong) }
-                try Self.makeRoom(for: session, limits, environment, writer)
-                try writer.save(session)
-                try writer.record(environment.audit(startOf: session))
+                guard let account = try writer.account(session.userID), !account.isDisabled else {
+                    return .failure(Self.wrong)
+                }
+                try Self.begin(session, limits, environment, writer)
                 return .success(())
             }
         } catch .unauthenticated(let text) {
@@ -176,6 +174,60 @@ extension SignInService {
             throw .unauthenticated(text)
         }
         return new
+    }
+
+    private func begin(_ new: NewSession, of person: VouchedPerson) async throws(ServiceError) -> ProviderSignIn {
+        let (environment, limits, session) = (environment, limits, new.session)
+        let result = try await environment.store.writing {
+            writer throws(StoreError) -> Result<ProviderSignIn, ServiceError> in
+            try writer.holdIdentity(issuer: person.issuer, subject: person.subject)
+            var session = session
+            if let refused = try Self.place(&session, of: person, environment, writer) {
+                return .success(.refused(refused, session.userID))
+            }
+            try Self.begin(session, limits, environment, writer)
+            return .success(.begun(NewSession(session: session, secret: new.secret)))
+        }
+        if case .refused(let reason, let user) = result {
+            refusals.note(SignInRefusal(reason: reason.rawValue, user: user, provider: person.provider))
+        }
+        return result
+    }
+
+    /// Makes the session that of the user whose the identity is: a local one by a link, or one of
+    /// its own. Answers why it may not begin.
+    private static func place(
+        _ session: inout Session,
+        of person: VouchedPerson,
+        _ environment: ServiceEnvironment,
+        _ writer: any StoreWriter
+    ) throws(StoreError) -> ProviderSignIn.Refusal? {
+        let identity = try writer.identity(issuer: person.issuer, subject: person.subject)
+        if let identity, let user = identity.userID {
+            (session.userID, session.identityID, session.vouchedBy) = (user, identity.id, .userPools)
+            guard let account = try writer.account(user), !account.isDisabled else { return .userDisabled }
+            session.username = account.name
+            return nil
+        }
+        guard try writer.account(person.userID) == nil else { return .accountTaken }
+        guard identity == nil else { return nil }
+        // Who came before identities were kept has things or a session.
+        if person.mustBeKnown, try !writer.hasThings(person.userID), try writer.sessions(of: person.userID).isEmpty {
+            return .notInvited
+        }
+        try writer.save(SignInIdentity(person, linkedTo: nil, environment))
+        return nil
+    }
+
+    private static func begin(
+        _ session: Session,
+        _ limits: SessionLimits,
+        _ environment: ServiceEnvironment,
+        _ writer: any StoreWriter
+    ) throws(StoreError) {
+        try makeRoom(for: session, limits, environment, writer)
+        try writer.save(session)
+        try writer.record(environment.audit(startOf: session))
     }
 
     /// Ends the oldest sessions beyond the limit, and forgets those that ended long ago.
@@ -195,5 +247,23 @@ extension SignInService {
         for old in all.filter({ !goodIDs.contains($0.id) }).dropFirst(limits.rowsPerUser - limits.perUser) {
             try writer.remove(old.id)
         }
+    }
+}
+
+/// What becomes of somebody for whom a provider vouches.
+package enum ProviderSignIn: Sendable {
+    /// They are signed in.
+    case begun(NewSession)
+    /// They may not come in; with the id of the user who they would have been.
+    case refused(Refusal, UserID)
+
+    /// Why; a word keeps its meaning.
+    package enum Refusal: String, Sendable {
+        /// A local user has the id that the person would have.
+        case accountTaken = "account_taken"
+        /// The provider's people must be known here (`TOCSIN_OIDC_SIGNUP`), and this one is not.
+        case notInvited = "not_invited"
+        /// The local user whose identity it is has been disabled.
+        case userDisabled = "user_disabled"
     }
 }

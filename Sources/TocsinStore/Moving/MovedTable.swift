@@ -52,6 +52,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("used_nonces", by: "nonce"),
         MovedTable("audit_events", by: "at", "id"),
         MovedTable("sessions", by: "id"),
+        MovedTable("identities", by: "id"),
         MovedTable("integration_keys", by: "digest"),
         MovedTable("integration_secrets", by: "integration_id", "name"),
         MovedTable("integration_counts", by: "integration_id"),

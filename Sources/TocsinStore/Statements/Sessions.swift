@@ -3,7 +3,8 @@ import TocsinCore
 private enum SQL {
     static let columns = """
         id, digest, former_digest, former_until, user_id, username, kind, provider, vouched_by, claims, admin, created_at,
-        seen_at, idle_until, expires_at, elevated_until, network, agent, provider_session, secrets, renewed_at, ended_at
+        seen_at, idle_until, expires_at, elevated_until, network, agent, provider_session, secrets, renewed_at, ended_at,
+        identity_id
         """
     static let sessions = "SELECT \(columns) FROM sessions"
     static let byDigest = sessions + " WHERE digest = $1"
@@ -22,13 +23,13 @@ private enum SQL {
         """
     static let insert = """
         INSERT INTO sessions (\(columns))
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
         """
     static let update = """
         UPDATE sessions SET digest = $2, former_digest = $3, former_until = $4, user_id = $5, username = $6, kind = $7,
             provider = $8, vouched_by = $9, claims = $10, admin = $11, created_at = $12, seen_at = $13, idle_until = $14,
             expires_at = $15, elevated_until = $16, network = $17, agent = $18, provider_session = $19, secrets = $20,
-            renewed_at = $21, ended_at = $22
+            renewed_at = $21, ended_at = $22, identity_id = $23
         WHERE id = $1
         """
     static let noteUse = """
@@ -131,6 +132,7 @@ extension Session {
         (elevatedUntil, network, agent) = (row.optionalMoment(15), row.optionalText(16), row.optionalText(17))
         (providerSession, secrets) = (row.optionalText(18), row.optionalText(19))
         (renewedAt, endedAt) = (row.optionalMoment(20), row.optionalMoment(21))
+        identityID = row.optionalText(22)
     }
 
     fileprivate var bindings: [SQLValue] {
@@ -141,6 +143,7 @@ extension Session {
             .text(claims.claimsText), SQLValue(isAdmin), SQLValue(createdAt), SQLValue(seenAt), SQLValue(idleUntil),
             SQLValue(expiresAt), SQLValue(elevatedUntil), SQLValue(network), SQLValue(agent),
             SQLValue(providerSession), SQLValue(secrets), SQLValue(renewedAt), SQLValue(endedAt),
+            SQLValue(identityID),
         ]
     }
 }
