@@ -57,6 +57,7 @@ package final class ResponseExecutor: Sendable {
         UserSettingsResolvers.register(in: &map)
         AuditResolvers.register(in: &map)
         SessionResolvers.register(in: &map)
+        IdentityResolvers.register(in: &map)
         if schema.hasPeople {
             PeopleResolvers.register(in: &map)
             GroupResolvers.register(in: &map)

@@ -55,12 +55,12 @@ extension TokenAuthenticator {
         guard session.endedAt == nil else { throw .revoked }
         guard session.isGood(at: now) else { throw .expired }
         let identity = Identity(session, claimedGroups: claimedGroups.subjects(in: session.claims))
-        if session.provider == nil {
+        if session.provider == nil || session.identityID != nil {
             guard let account, account.name == session.username else { throw .notAuthorized }
             guard !account.isDisabled else { throw .revoked }
             sessionUsed(session)
             noted(identity)
-            return identity.with(account, in: groups)
+            return identity.with(account, in: groups, isAlsoAdmin: session.isAdmin)
         }
         guard account == nil else { throw .notAuthorized }
         sessionUsed(session)
@@ -74,10 +74,12 @@ extension TokenAuthenticator {
 
 extension Identity {
     /// The caller with what the rows of their account and groups say.
-    func with(_ account: Account, in groups: [Group]) -> Identity {
+    ///
+    /// Who `isAlsoAdmin` is one by a group of their sign-in provider.
+    func with(_ account: Account, in groups: [Group], isAlsoAdmin: Bool = false) -> Identity {
         with(
             groups: groups.map(\.name),
-            isAdmin: account.isAdmin,
+            isAdmin: account.isAdmin || isAlsoAdmin,
             isGroupMaker: account.isGroupMaker,
             asOf: account.rightsChangedAt
         )

@@ -163,26 +163,9 @@ package struct TokenAuthenticator: Authenticator {
             return identity
         case let issuer?:
             guard let external = external.value, external.issuer == issuer else { throw .notAuthorized }
-            let identity = try await external.identity(of: token, now: now)
-            try await refuseLocal(identity.userID)
-            noted(identity)
-            return identity
+            return try await user(of: try await external.identity(of: token, now: now), external)
         case nil: throw .notAuthorized
         }
-    }
-
-    /// Throws where a local account has this id.
-    ///
-    /// Only tokens of that account may name it, and no sign-in provider that gives somebody the
-    /// same subject.
-    private func refuseLocal(_ id: UserID) async throws(TokenProblem) {
-        let account: Account?
-        do throws(StoreError) {
-            account = try await store.read { reader throws(StoreError) in try reader.account(id) }
-        } catch {
-            throw .unavailable(reason: error.description)
-        }
-        guard account == nil else { throw .notAuthorized }
     }
 
     /// The bearer of the API key with this digest; one that is unknown, over or revoked

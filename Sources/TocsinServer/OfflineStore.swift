@@ -12,6 +12,8 @@ package struct OfflineStore: Sendable {
     package let tokens: TokenService
     /// Local users.
     package let people: PeopleService
+    /// People of sign-in providers who are linked to local users.
+    package let identities: IdentityService
     /// Local groups.
     package let groups: GroupService
     /// API keys.
@@ -22,6 +24,7 @@ package struct OfflineStore: Sendable {
     package let audit: AuditService
     let devices: DeviceService
     let store: SQLStore
+    private let providers: [OIDCProvider]
     /// Whether names of topics are their owner's only once.
     let topicNamesAreUnique: Bool
     private let topics: ModelType
@@ -74,6 +77,8 @@ package struct OfflineStore: Sendable {
         environment.claimedGroups = settings.signIn.claimedGroups
         environment.passwords = PasswordGate()
         people = PeopleService(environment: environment)
+        identities = IdentityService(environment: environment)
+        providers = settings.signIn.providers
         groups = GroupService(
             environment: environment,
             sharing: SharingService(
@@ -113,6 +118,38 @@ package struct OfflineStore: Sendable {
             networks: networks
         )
         return text
+    }
+
+    /// Links somebody of a provider of the settings to a user.
+    package func link(_ user: UserReference, provider id: String, subject: String) async throws(ServiceError) {
+        let provider = try provider(id)
+        guard let own = provider.userID(ofSubject: subject) else {
+            throw .badInput("A subject has 1 to 256 printable characters, no :: and no colon at its ends.")
+        }
+        let person = VouchedPerson(
+            provider: id,
+            issuer: provider.issuer,
+            subject: subject,
+            userID: own,
+            username: subject
+        )
+        _ = try await identities.link(person, to: user)
+    }
+
+    /// Takes somebody of a provider of the settings from a user.
+    package func unlink(_ user: UserReference, provider id: String, subject: String) async throws(ServiceError) {
+        let issuer = try provider(id).issuer
+        _ = try await identities.unlink(issuer: issuer, subject: subject, from: user)
+    }
+
+    private func provider(_ id: String) throws(ServiceError) -> OIDCProvider {
+        if let found = providers.first(where: { $0.id == id }) { return found }
+        let known = providers.map(\.id).joined(separator: ", ")
+        throw .badInput(
+            known.isEmpty
+                ? "The settings name no sign-in provider. Set TOCSIN_OIDC_ISSUER and what goes with it."
+                : "The settings name no provider \(id.prefix(64)), but \(known)."
+        )
     }
 
     /// The id of a user's topic, given its id or its name.

@@ -4,13 +4,13 @@ import JSON
 import TocsinCore
 import TocsinServer
 
-/// The command `tocsin user add | list | disable | enable | admin | group-maker | password`.
+/// The command `tocsin user add | list | disable | enable | admin | group-maker | password | link`.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
         abstract: "Manage local users.",
         discussion: "People whose sign-in provider is elsewhere are managed there, and are not listed.",
-        subcommands: [Add.self, List.self, Disable.self, Enable.self, Admin.self, GroupMaker.self, Password.self]
+        subcommands: [Add.self, List.self, Disable.self, Enable.self, Admin.self, GroupMaker.self, Password.self, Link.self]
     )
 
     struct Add: AsyncParsableCommand {
@@ -69,7 +69,10 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await OfflineStore.run(store) { tool throws(ServiceError) in
-                for account in try await tool.accounts.accounts() { print(json ? line(account) : row(account)) }
+                let linked = Dictionary(grouping: try await tool.identities.all()) { $0.userID }
+                for account in try await tool.accounts.accounts() {
+                    print(json ? line(account, linked[account.id] ?? []) : row(account))
+                }
             }
         }
 
@@ -84,7 +87,7 @@ struct UserCommand: AsyncParsableCommand {
             return account.isGroupMaker ? "\tgroup maker" : ""
         }
 
-        private func line(_ account: Account) -> String {
+        private func line(_ account: Account, _ linked: [SignInIdentity]) -> String {
             var line: JSONObject = [
                 "id": .string(account.id.text), "name": .string(account.name), "kind": .string(account.kind.rawValue),
                 "admin": .bool(account.isAdmin), "groupMaker": .bool(account.isGroupMaker),
@@ -93,6 +96,11 @@ struct UserCommand: AsyncParsableCommand {
             ]
             line["lastSeenAt"] = account.lastSeenAt.map { .string($0.iso8601) }
             line["managedBy"] = account.manager.map { .string($0.text) }
+            if !linked.isEmpty {
+                line["identities"] = .array(
+                    linked.map { ["provider": .string($0.provider), "subject": .string($0.subject)] }
+                )
+            }
             return JSONValue.object(line).serializedString()
         }
     }
@@ -170,6 +178,39 @@ struct UserCommand: AsyncParsableCommand {
             try await OfflineStore.run(store) { tool throws(ServiceError) in
                 let account = try await tool.people.set(UserReference(name), isGroupMaker: !off, by: .shell)
                 print("User \(account.name) \(account.isGroupMaker ? "may make groups" : "makes no groups").")
+            }
+        }
+    }
+
+    struct Link: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let somebody of a sign-in provider sign in as a user; --off ends that.",
+            discussion: """
+                The subject is the provider's own name of the person (`sub`), never a name or an e-mail address. The \
+                provider is one of the settings; that of TOCSIN_OIDC_ISSUER is called default.
+
+                  tocsin user add alice
+                  tocsin user link alice --subject 248289761001
+                  tocsin user link alice --subject 248289761001 --off
+                """
+        )
+
+        @Argument(help: "The user's name or id.") var name: String
+        @Option(help: "The provider's id in the settings.") var provider = "default"
+        @Option(help: "Who it is at the provider (sub).") var subject: String
+        @Flag(help: "They sign in as the user no more; their sessions end.") var off = false
+        @OptionGroup var store: StoreOptions
+
+        func run() async throws {
+            try await OfflineStore.run(store) { tool throws(ServiceError) in
+                let user = UserReference(name)
+                if off {
+                    try await tool.unlink(user, provider: provider, subject: subject)
+                } else {
+                    try await tool.link(user, provider: provider, subject: subject)
+                }
+                let there = Terminal.harmless("\(subject) of \(provider)")
+                print("\(there) signs in as \(Terminal.harmless(name)) \(off ? "no more" : "from now on").")
             }
         }
     }

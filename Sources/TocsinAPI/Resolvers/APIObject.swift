@@ -36,6 +36,7 @@ package enum APIObject: Sendable {
     indirect case scheduledMessagePage([ScheduledMessage], nextToken: String?)
     indirect case signedIn(NewSession)
     indirect case session(Session, isCurrent: Bool)
+    indirect case identity(SignInIdentity)
     indirect case auditEvent(StoredAuditEvent)
     indirect case auditPage([StoredAuditEvent], nextToken: String?)
     indirect case grant(TopicGrant)
@@ -155,6 +156,8 @@ package final class Services: Sendable {
     package let signIn: SignInService?
     /// What becomes of sessions; nil: there are none.
     package let sessions: SessionService?
+    /// People of sign-in providers who are linked to local users.
+    package let identities: IdentityService
     /// What the running server tells administrators of itself; nil until it runs.
     package let server = Reloadable<(any ServerReporting)?>(nil)
     /// The categories that apps register, by the categories file.
@@ -211,6 +214,7 @@ package final class Services: Sendable {
         userSettings = UserSettingsService(environment: environment)
         audit = AuditService(environment: environment, topics: schema.topics)
         people = PeopleService(environment: environment, refusals: signIn?.refusals)
+        identities = IdentityService(environment: environment)
         groups = GroupService(environment: environment, sharing: sharing, models: schema.models)
         digests = DigestService(environment: environment, rights: rights)
         let content = ScheduledContent(schema)

@@ -19,7 +19,7 @@ struct AuthorizationRequest {
         ]
         if let audience = provider.audience { parameters.append(("audience", audience)) }
         if let domain = provider.hostedDomain { parameters.append(("hd", domain)) }
-        if state.elevating != nil { parameters += [("prompt", "login"), ("max_age", "0")] }
+        if state.isFresh { parameters += [("prompt", "login"), ("max_age", "0")] }
         return parameters.map { (name: $0.0, value: $0.1) }
     }
 }

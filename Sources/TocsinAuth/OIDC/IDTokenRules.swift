@@ -13,7 +13,7 @@ struct IDTokenRules {
         /// When the sign-in began; nil: a renewal.
         var startedAt: Timestamp?
         /// Whether the person must have proved to be there since then.
-        var isElevation = false
+        var isFresh = false
     }
 
     private static let leewaySeconds = 60.0
@@ -28,7 +28,7 @@ struct IDTokenRules {
         try checkTimes(claims, since: circumstances.startedAt, now: now)
         if let nonce = circumstances.nonce { try checkNonce(claims, nonce) }
         if let access = circumstances.accessToken { try checkAccessHash(token, of: access) }
-        if circumstances.isElevation, let start = circumstances.startedAt { try checkAuthTime(claims, since: start) }
+        if circumstances.isFresh, let start = circumstances.startedAt { try checkAuthTime(claims, since: start) }
     }
 
     private func checkParties(_ claims: JSONObject) throws(OIDCRefusal) {

@@ -26,13 +26,15 @@ package struct OIDCSignIn: Sendable {
         discovery = OIDCDiscovery(issuer: provider.issuer, http: http, time: time, metrics: metrics)
     }
 
-    /// Begins a sign-in, or with `user` one that proves them to be there again.
+    /// Begins a sign-in, or with `user` one that proves them to be there again, or with `session`
+    /// one whose person its user links.
     package func begin(
         returnTo path: String?,
-        elevating user: UserID? = nil
+        elevating user: UserID? = nil,
+        linking session: TokenID? = nil
     ) async throws(OIDCRefusal) -> SignInBeginning {
         let (metadata, _) = try await discovery.current()
-        let state = states.begun(provider: provider.id, returnTo: path, elevating: user)
+        let state = states.begun(provider: provider.id, returnTo: path, elevating: user, linking: session)
         let request = AuthorizationRequest(provider: provider, redirectAddress: redirectAddress, state: state)
         return SignInBeginning(
             location: request.address(at: metadata.authorizationEndpoint),
@@ -57,7 +59,7 @@ package struct OIDCSignIn: Sendable {
             nonce: begun.nonce,
             accessToken: answer.accessToken,
             startedAt: begun.startedAt,
-            isElevation: begun.elevating != nil
+            isFresh: begun.isFresh
         )
         let person = try await person(of: idToken, keys, circumstances)
         guard begun.elevating == nil || begun.elevating == person.userID else {
@@ -67,6 +69,7 @@ package struct OIDCSignIn: Sendable {
             person: person,
             returnPath: begun.returnPath,
             elevated: begun.elevating,
+            linking: begun.linking,
             refreshToken: answer.refreshToken,
             idToken: idToken
         )

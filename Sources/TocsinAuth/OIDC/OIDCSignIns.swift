@@ -55,9 +55,14 @@ package struct OIDCSignIns: Sendable {
     ///
     /// `cookie` is what the login cookie holds that is named by the tab of the callback's state. It
     /// is used up even where this throws, and is to be removed. No provider is asked before the
-    /// cookie is known to be the callback's, nor where the network has used up its share.
-    package func finish(_ callback: CallbackParameters, cookie: String?) async throws(OIDCRefusal) -> SignedIn {
-        let begun = try states.taken(cookie, for: callback.state)
+    /// cookie is known to be the callback's, nor where the network has used up its share. Where it
+    /// `isLink`, the cookie must be of a sign-in that links an identity, and of no other.
+    package func finish(
+        _ callback: CallbackParameters,
+        cookie: String?,
+        isLink: Bool = false
+    ) async throws(OIDCRefusal) -> SignedIn {
+        let begun = try states.taken(cookie, for: callback.state, isLink: isLink)
         guard let signIn = self[begun.provider] else {
             throw OIDCRefusal(.providerUnknown, "The sign-in was begun with a provider that is no longer set.")
         }

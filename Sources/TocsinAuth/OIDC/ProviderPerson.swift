@@ -5,6 +5,8 @@ package import TocsinCore
 package struct ProviderPerson: Sendable, Hashable {
     /// The provider's id in the settings.
     package let provider: String
+    /// The provider's issuer.
+    package let issuer: String
     /// The provider's own name of the person (`sub`), the same for ever.
     package let subject: String
     /// The user's id here: the bare subject for the user pool, else `oidc:<provider>:<subject>`.
@@ -25,7 +27,7 @@ package struct ProviderPerson: Sendable, Hashable {
     package let claims: [String: [String]]
 
     init(_ claims: JSONObject, provider: OIDCProvider) throws(OIDCRefusal) {
-        self.provider = provider.id
+        (self.provider, issuer) = (provider.id, provider.issuer)
         (subject, userID, username) = try Self.names(claims, provider)
         for required in provider.requiredClaims where !required.holds(in: claims) {
             throw OIDCRefusal(.claimRequired, "The ID token lacks what the settings require: \(required).")
@@ -46,9 +48,6 @@ package struct ProviderPerson: Sendable, Hashable {
     private static func isAny(of groups: [String], among names: Set<String>) -> Bool {
         groups.contains { group in names.contains { $0.hasBytes(of: group) } }
     }
-
-    /// Local ids begin so; no subject of the user pool may.
-    private static let idPrefix = "oidc:"
 
     /// nil also for what is no time: an elevation has judged it, and nothing else rests on it.
     private static func authenticationTime(in claims: JSONObject) -> Timestamp? {
@@ -74,12 +73,25 @@ package struct ProviderPerson: Sendable, Hashable {
             )
         }
         let subject = bare.text
-        if provider.isUserPool, !subject.hasPrefix(idPrefix) { return (subject, bare, username) }
-        let id = idPrefix + provider.id + ":" + subject
-        guard !provider.isUserPool, OwnerClaims.isValid(id) else {
+        guard let id = provider.userID(ofSubject: subject) else {
             throw OIDCRefusal(.personInvalid, "The ID token's sub is too long, or is one of another provider's people.")
         }
         // A person without a user name would own nothing.
-        return (subject, UserID(id), username.isEmpty ? subject : username)
+        return (subject, id, username.isEmpty && !provider.isUserPool ? subject : username)
+    }
+}
+
+extension OIDCProvider {
+    /// Local ids begin so; no subject of the user pool may.
+    private static let idPrefix = "oidc:"
+
+    /// The id that the person of this subject has as a user of their own; nil where nobody can
+    /// have it.
+    package func userID(ofSubject subject: String) -> UserID? {
+        if isUserPool {
+            return OwnerClaims.isValid(subject) && !subject.hasPrefix(Self.idPrefix) ? UserID(subject) : nil
+        }
+        let id = Self.idPrefix + self.id + ":" + subject
+        return OwnerClaims.isValid(subject) && OwnerClaims.isValid(id) ? UserID(id) : nil
     }
 }

@@ -17,13 +17,18 @@ package struct SignInState: Sendable {
     let startedAt: Timestamp
     /// Who proves to be there again; nil for a plain sign-in.
     package let elevating: UserID?
+    /// The session whose user links the person; nil where somebody signs in.
+    package let linking: TokenID?
 
-    init(provider: String, returnTo path: String?, elevating: UserID?, at moment: Timestamp) {
+    init(provider: String, returnTo path: String?, elevating: UserID?, linking: TokenID?, at moment: Timestamp) {
         self.provider = provider
         (state, nonce, verifier) = (Self.secret(), Self.secret(), Self.secret())
         returnPath = ReturnPath.checked(path)
-        (startedAt, self.elevating) = (moment, elevating)
+        (startedAt, self.elevating, self.linking) = (moment, elevating, linking)
     }
+
+    /// Whether the person must sign in anew at the provider.
+    var isFresh: Bool { elevating != nil || linking != nil }
 
     /// The challenge to the verifier, always by S256 (RFC 7636 §4.2).
     var challenge: String { Base64URL.encoded(Digest.sha256(Array(verifier.utf8))) }
@@ -51,6 +56,7 @@ extension SignInState {
             "verifier": .string(verifier), "return": .string(returnPath), "at": .int(startedAt.milliseconds),
         ]
         members["elevating"] = elevating.map { .string($0.text) }
+        members["linking"] = linking.map { .string($0.text) }
         return JSONValue.object(members).serialized()
     }
 
@@ -64,5 +70,6 @@ extension SignInState {
         self.returnPath = returnPath
         startedAt = Timestamp(milliseconds: moment)
         elevating = members["elevating"]?.stringValue.map { UserID($0) }
+        linking = members["linking"]?.stringValue.map { TokenID($0) }
     }
 }

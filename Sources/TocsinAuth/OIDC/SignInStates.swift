@@ -7,7 +7,6 @@ import TocsinCore
 /// is played again to another node meets the provider, where its code was redeemed already.
 struct SignInStates: Sendable {
     static let lifetimeSeconds = 600.0
-    private static let scope = "sign-in"
     private static let maximumCookieBytes = 4096
 
     private let sealer: any Sealer
@@ -18,17 +17,28 @@ struct SignInStates: Sendable {
         (self.sealer, self.time) = (sealer, time)
     }
 
-    func begun(provider: String, returnTo path: String?, elevating: UserID?) -> SignInState {
-        SignInState(provider: provider, returnTo: path, elevating: elevating, at: time.now())
+    func begun(
+        provider: String,
+        returnTo path: String?,
+        elevating: UserID?,
+        linking: TokenID?
+    ) -> SignInState {
+        SignInState(provider: provider, returnTo: path, elevating: elevating, linking: linking, at: time.now())
     }
 
     /// What the login cookie holds.
-    func cookie(of state: SignInState) -> String { sealer.seal(state.bytes, scope: Self.scope) }
+    func cookie(of state: SignInState) -> String {
+        sealer.seal(state.bytes, scope: Self.scope(isLink: state.linking != nil))
+    }
+
+    /// One cannot be shown as the other, nor to a program that knows no links.
+    private static func scope(isLink: Bool) -> String { isLink ? "sign-in link" : "sign-in" }
 
     /// The sign-in of this cookie, which is used up by it; throws unless it is this callback's.
-    func taken(_ cookie: String?, for state: String) throws(OIDCRefusal) -> SignInState {
+    func taken(_ cookie: String?, for state: String, isLink: Bool) throws(OIDCRefusal) -> SignInState {
         guard let cookie, cookie.utf8.count <= Self.maximumCookieBytes,
-            let bytes = sealer.open(cookie, scope: Self.scope), let begun = SignInState(bytes: bytes)
+            let bytes = sealer.open(cookie, scope: Self.scope(isLink: isLink)), let begun = SignInState(bytes: bytes),
+            (begun.linking != nil) == isLink
         else {
             throw OIDCRefusal(
                 .stateMissing,

@@ -18,6 +18,8 @@ package struct SignedIn: Sendable {
     package let returnPath: String
     /// Who proved to be there again, and is the person; nil for a plain sign-in.
     package let elevated: UserID?
+    /// The session whose user links the person; nil where somebody signed in.
+    package let linking: TokenID?
     /// Renews the session, where the provider gave one; to be kept sealed.
     package let refreshToken: String?
     /// Says at the provider's logout whose session is meant.

@@ -8,6 +8,8 @@ package struct ExternalTokens: Sendable {
     private let keys: KeySource
     private let provider: Identity.Provider
     private let usernameClaims: [String]
+    /// Whether the issuer's people come in only if they are known here.
+    let areToBeKnown: Bool
     private let claimedGroups: ClaimedGroups
 
     /// Tokens must name exactly this issuer and one of the audiences.
@@ -17,14 +19,17 @@ package struct ExternalTokens: Sendable {
     ///     mean unless they say otherwise, or is beside it.
     ///   - usernameClaims: the first of these that is there names the user.
     ///   - claimedGroups: how the groups that tokens name are taken.
+    ///   - areToBeKnown: whether only people come in who are known here (`TOCSIN_OIDC_SIGNUP`).
     package init(
         issuer: String,
         audiences: Set<String>,
         keys: KeySource,
         provider: Identity.Provider = .userPools,
         usernameClaims: [String] = OwnerClaims.usernameClaims,
-        claimedGroups: ClaimedGroups = ClaimedGroups()
+        claimedGroups: ClaimedGroups = ClaimedGroups(),
+        areToBeKnown: Bool = false
     ) {
+        self.areToBeKnown = areToBeKnown
         self.claimedGroups = claimedGroups
         self.issuer = issuer
         self.provider = provider

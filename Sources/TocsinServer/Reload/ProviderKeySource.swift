@@ -23,7 +23,8 @@ final class ProviderKeySource: Sendable {
             keys: try keys(signIn),
             provider: signIn.provider == "oidc" ? .oidc : .userPools,
             usernameClaims: signIn.usernameClaims,
-            claimedGroups: signIn.claimedGroups
+            claimedGroups: signIn.claimedGroups,
+            areToBeKnown: signIn.allOIDC.contains { $0.issuer == issuer && $0.signup == "invited" }
         )
     }
 

@@ -15,6 +15,7 @@ struct ReloadedSettings {
             [
                 "oidc-client-id", "oidc-client-secret", "oidc-scopes", "oidc-audience", "oidc-label",
                 "oidc-groups-claim", "oidc-admin-groups", "oidc-allowed-groups", "oidc-required-claims",
+                "oidc-signup",
             ]
         ),
     ]

@@ -80,6 +80,7 @@ extension Settings.OIDC {
         provider.groupsClaim = groupsClaim.map { ClaimPath($0) }
         (provider.adminGroups, provider.allowedGroups) = (Set(adminGroups), Set(allowedGroups))
         provider.requiredClaims = requiredClaims.compactMap { RequiredClaim($0) }
+        provider.signup = OIDCProvider.Signup(rawValue: signup) ?? .invited
         provider.isUserPool = isUserPool
         return provider
     }

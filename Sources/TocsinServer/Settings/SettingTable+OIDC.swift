@@ -37,5 +37,11 @@ extension SettingTable {
             \.signIn.oidc.requiredClaims,
             "What an ID token must say besides, as hd=example.com, with commas."
         ).reloading(),
+        .choice(
+            "oidc-signup",
+            \.signIn.oidc.signup,
+            ["open", "invited"],
+            "Who comes in for the first time. open: everybody whom the provider lets in; invited: only whom an admin linked."
+        ).reloading(),
     ]
 }

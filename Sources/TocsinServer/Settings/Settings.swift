@@ -230,6 +230,9 @@ package struct Settings: Sendable, Hashable {
         package var allowedGroups: [String] = []
         /// What an ID token must say besides, as `name=value`.
         package var requiredClaims: [String] = []
+        /// Who comes in for the first time: everybody (`open`), or only whom an admin linked
+        /// (`invited`).
+        package var signup = "open"
     }
 
     /// Apple's push service.

@@ -42,14 +42,19 @@ extension AuthPaths {
         var used: [(name: String, value: String)] = []
         do throws(OIDCRefusal) {
             let parameters = try CallbackParameters(query)
-            var cookie: String?
+            var (cookie, isLink): (String?, Bool) = (nil, false)
             if let tab = SignInState.tab(ofState: parameters.state) {
-                cookie = request.cookie(loginName(tab))
+                isLink = request.cookie(loginName(tab, isLink: true)) != nil
+                cookie = request.cookie(loginName(tab, isLink: isLink))
                 // It is used up whatever comes of it.
-                used = [removal(of: loginName(tab), sameSite: "Lax")]
+                used = [removal(of: loginName(tab, isLink: isLink), sameSite: "Lax")]
             }
-            let signedIn = try await providers.signIns.finish(parameters, cookie: cookie)
-            return await begin(providers.person(of: signedIn), signedIn.returnPath, request, used)
+            let signedIn = try await providers.signIns.finish(parameters, cookie: cookie, isLink: isLink)
+            let person = providers.person(of: signedIn)
+            if let session = signedIn.linking {
+                return await link(person, by: session, signedIn.returnPath, request, used)
+            }
+            return await begin(person, signedIn.returnPath, request, used + linkRemovals(request))
         } catch {
             return refused(error, provider: nil, used)
         }
@@ -62,29 +67,42 @@ extension AuthPaths {
         _ used: [(name: String, value: String)]
     ) async -> OutgoingResponse {
         do throws(ServiceError) {
-            let new = try await signIn.service.signIn(person, agent: request.header("user-agent"))
-            // Browsers that asked for no page come to the first one.
-            return AuthAnswer.seeOther(path == "/" ? signIn.home : path, used + [cookie(of: new)])
+            switch try await signIn.service.signIn(person, agent: request.header("user-agent")) {
+            case .begun(let new):
+                // Browsers that asked for no page come to the first one.
+                return AuthAnswer.seeOther(path == "/" ? signIn.home : path, used + [cookie(of: new)])
+            case .refused(let reason, _): return page(.forbidden, reason.rawValue, nil, used)
+            }
         } catch {
-            let status = AuthAnswer.error(error, report: report).status
-            return page(status, status == .unauthorized ? "account_taken" : "unavailable", nil, used)
+            return page(AuthAnswer.error(error, report: report).status, "unavailable", nil, used)
         }
     }
 
     /// What goes to the browser of a sign-in that begins; older ones beyond the limit go.
     func loginCookies(
         _ beginning: SignInBeginning,
-        _ request: IncomingRequest
+        _ request: IncomingRequest,
+        isLink: Bool = false
     ) -> [(name: String, value: String)] {
-        let prefix = loginName("")
-        let names = (request.header("cookie") ?? "").split(separator: ";").compactMap { pair -> String? in
+        let names = loginNames(request, isLink: isLink)
+        let removed = names.prefix(max(0, names.count + 1 - Self.maximumLogins))
+        let name = loginName(beginning.tab, isLink: isLink)
+        return removed.map { removal(of: $0, sameSite: "Lax") } + [
+            setCookie(name, beginning.cookie, "Lax", seconds: Self.loginSeconds)
+        ]
+    }
+
+    /// Ends what a browser has begun to link: whoever signs in or out in it is somebody else.
+    func linkRemovals(_ request: IncomingRequest) -> [(name: String, value: String)] {
+        loginNames(request, isLink: true).prefix(Self.maximumLogins).map { removal(of: $0, sameSite: "Lax") }
+    }
+
+    private func loginNames(_ request: IncomingRequest, isLink: Bool) -> [String] {
+        let prefix = loginName("", isLink: isLink)
+        return (request.header("cookie") ?? "").split(separator: ";").compactMap { pair -> String? in
             let name = pair.drop { $0 == " " }.prefix { $0 != "=" }
             return name.hasPrefix(prefix) && name.utf8.allSatisfy(Self.isNameByte) ? String(name) : nil
         }
-        let removed = names.prefix(max(0, names.count + 1 - Self.maximumLogins))
-        return removed.map { removal(of: $0, sameSite: "Lax") } + [
-            setCookie(loginName(beginning.tab), beginning.cookie, "Lax", seconds: Self.loginSeconds)
-        ]
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
@@ -96,7 +114,10 @@ extension AuthPaths {
         }
     }
 
-    private func loginName(_ tab: String) -> String { signIn.cookies.name + "-login-" + tab }
+    /// Names that tell a sign-in from one that links an identity.
+    private func loginName(_ tab: String, isLink: Bool) -> String {
+        signIn.cookies.name + (isLink ? "-link-" : "-login-") + tab
+    }
 
     /// The decoded query; nil where it cannot be decoded.
     private static func query(_ request: IncomingRequest) -> [(name: String, value: String)]? {
@@ -148,6 +169,8 @@ extension AuthPaths {
             switch status {
             case .serviceUnavailable: "The sign-in provider or this server is away. Try again in a minute."
             case .tooManyRequests: "Many people of your network sign in at once. Begin again in a minute."
+            case .forbidden where code == ProviderSignIn.Refusal.notInvited.rawValue:
+                "This server takes nobody whom its administrators have not invited. Ask whoever runs it."
             case .forbidden: "You are known, but may not sign in here. Ask whoever runs this server."
             default: "The sign-in could not be completed. Begin it again, in one browser."
             }

@@ -35,7 +35,7 @@ extension AuthPaths {
             let new = try await calling { () async throws(ServiceError) in
                 try await signIn.service.signIn(username: name, password: password, kind: .browser, agent: agent)
             }
-            return AuthAnswer.empty([cookie(of: new)])
+            return AuthAnswer.empty(linkRemovals(request) + [cookie(of: new)])
         }
     }
 
@@ -77,7 +77,7 @@ extension AuthPaths {
             }
             return AuthAnswer.json(
                 ["logoutAddress": address.map { .string($0) } ?? .null],
-                [removal(of: signIn.cookies.name)]
+                linkRemovals(request) + [removal(of: signIn.cookies.name)]
             )
         }
     }
@@ -95,7 +95,7 @@ extension AuthPaths {
                 throw AuthFault(AuthAnswer.error(.badRequest, .badRequest, text))
             }
             if let provider = found.provider {
-                return try await begin(provider, returnTo: members["return"]?.stringValue, of: caller.userID, request)
+                return try await begin(provider, returnTo: members["return"]?.stringValue, of: found, request)
             }
             let password = members["password"]?.stringValue ?? ""
             let session = try await calling { () async throws(ServiceError) in
@@ -108,18 +108,39 @@ extension AuthPaths {
     private func begin(
         _ provider: String,
         returnTo path: String?,
-        of user: UserID,
+        of session: Session,
         _ request: IncomingRequest
     ) async throws(AuthFault) -> OutgoingResponse {
-        guard let provided = signIn.providers?.signIns[provider] else {
+        let user = try await calling { () async throws(ServiceError) in
+            do throws(StoreError) {
+                return try await signIn.providers?.provided(session)
+            } catch {
+                throw ServiceError(error)
+            }
+        }
+        guard let user, let provided = signIn.providers?.signIns[provider] else {
             throw AuthFault(AuthAnswer.error(.badRequest, .badRequest, "The session's provider is no longer set."))
         }
         note(returnTo: path)
+        return try await sending(to: provided, request) { () async throws(OIDCRefusal) in
+            try await provided.begin(returnTo: path, elevating: user)
+        }
+    }
+
+    /// Tells a page of ours where the browser goes to sign in with a provider.
+    func sending(
+        to provider: OIDCSignIn,
+        _ request: IncomingRequest,
+        isLink: Bool = false,
+        _ begin: () async throws(OIDCRefusal) -> SignInBeginning
+    ) async throws(AuthFault) -> OutgoingResponse {
         do throws(OIDCRefusal) {
-            let beginning = try await provided.begin(returnTo: path, elevating: user)
-            return AuthAnswer.json(["location": .string(beginning.location)], loginCookies(beginning, request))
+            let beginning = try await begin()
+            let cookies = loginCookies(beginning, request, isLink: isLink)
+            return AuthAnswer.json(["location": .string(beginning.location)], cookies)
         } catch {
-            signIn.note(SignInRefusal(reason: error.code.rawValue, sentence: error.description, provider: provider))
+            let id = provider.provider.id
+            signIn.note(SignInRefusal(reason: error.code.rawValue, sentence: error.description, provider: id))
             throw AuthFault(AuthAnswer.error(.serviceUnavailable, .unavailable, "The sign-in provider is away."))
         }
     }

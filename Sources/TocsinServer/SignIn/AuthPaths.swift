@@ -24,6 +24,7 @@ struct AuthPaths: Sendable {
             route(.get, "session") { await session($0) },
             route(.post, "logout") { await logout($0) },
             route(.post, "elevate") { await elevate($0) },
+            route(.post, "link") { await beginLink($0) },
             route(.get, "login") { await login($0) },
             route(.get, "callback") { await callback($0) },
             route(.get, "setup") { await setupForm($0) },
@@ -56,8 +57,8 @@ struct AuthPaths: Sendable {
     )
 
     private static let methodsOfPaths = [
-        "methods": "GET", "password": "POST", "session": "GET", "logout": "POST", "elevate": "POST", "login": "GET",
-        "callback": "GET", "setup": "GET, POST",
+        "methods": "GET", "password": "POST", "session": "GET", "logout": "POST", "elevate": "POST", "link": "POST",
+        "login": "GET", "callback": "GET", "setup": "GET, POST",
     ]
 
     private static func nothingHere(_ request: IncomingRequest) -> OutgoingResponse {

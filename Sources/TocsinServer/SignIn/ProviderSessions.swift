@@ -79,10 +79,11 @@ final class ProviderSessions: Sendable {
         do {
             let session = try await store.read { reader throws(StoreError) in try reader.session(id) }
             guard let session, session.isGood(at: time.now()), let provider = session.provider,
-                let signIn = signIns[provider], let tokens = tokens(of: session), let refresh = tokens.refresh
+                let signIn = signIns[provider], let tokens = tokens(of: session), let refresh = tokens.refresh,
+                let user = try await provided(session)
             else { return }
             let outcome: SessionService.ProviderOutcome
-            switch await signIn.renew(refresh, of: session.userID) {
+            switch await signIn.renew(refresh, of: user) {
             case .renewed(let person, let newer):
                 let kept = ProviderTokens(refresh: newer ?? refresh, identity: tokens.identity)
                 outcome = .renewed(person.map { vouched($0) }, secrets: sealed(kept))
@@ -96,10 +97,22 @@ final class ProviderSessions: Sendable {
         }
     }
 
+    /// Whom the provider of a session vouches for, by the id of a user of their own; nil where the
+    /// provider is no longer set, or the identity no longer linked.
+    func provided(_ session: Session) async throws(StoreError) -> UserID? {
+        guard let id = session.identityID else { return session.userID }
+        let identity = try await store.read { reader throws(StoreError) in try reader.identity(id) }
+        guard let identity, let provider = session.provider.flatMap({ signIns[$0]?.provider }),
+            provider.issuer == identity.issuer
+        else { return nil }
+        return provider.userID(ofSubject: identity.subject)
+    }
+
     /// Somebody who has signed in, as a session takes them.
     func person(of signedIn: SignedIn) -> VouchedPerson {
         var person = vouched(signedIn.person)
         person.isElevated = signedIn.elevated != nil
+        person.mustBeKnown = signIns[person.provider]?.provider.signup == .invited
         person.secrets = sealed(ProviderTokens(refresh: signedIn.refreshToken, identity: signedIn.idToken))
         return person
     }
@@ -108,7 +121,13 @@ final class ProviderSessions: Sendable {
         let pool = pools[person.provider]
         // Names of other providers' people must not be taken for those of anybody here.
         let name = pool == nil ? person.provider + ":" + person.username : person.username
-        var vouched = VouchedPerson(provider: person.provider, userID: person.userID, username: name)
+        var vouched = VouchedPerson(
+            provider: person.provider,
+            issuer: person.issuer,
+            subject: person.subject,
+            userID: person.userID,
+            username: name
+        )
         vouched.vouchedBy = pool ?? .userPools
         vouched.claims = person.claims
         if !person.groups.isEmpty {
@@ -129,7 +148,7 @@ final class ProviderSessions: Sendable {
 
 extension Settings.SignIn {
     /// The sign-in providers, that of variables first.
-    fileprivate var providers: [OIDCProvider] {
+    var providers: [OIDCProvider] {
         allOIDC.enumerated().map { index, provider in
             // People of bearer tokens of the same issuer are the same people.
             provider.provider(isUserPool: issuer.map { $0 == provider.issuer } ?? (index == 0))

@@ -10,6 +10,7 @@ struct SignInPart: Sendable {
     let service: SignInService
     let sessions: SessionService
     let setup: SetupService
+    let identities: IdentityService
     let cookies: SessionCookies
     /// The path of our first page, with a slash at its end.
     let home: String
@@ -38,6 +39,7 @@ struct SignInPart: Sendable {
         )
         sessions = SessionService(environment: store.environment, limits: limits, secrets: secrets)
         setup = SetupService(environment: store.environment, secrets: secrets, refusals: refusals)
+        identities = IdentityService(environment: store.environment)
         keeper = SessionKeeper(store: store.store, time: process.time, limits: limits)
         home = settings.server.basePath + "/"
         cookies = SessionCookies(
