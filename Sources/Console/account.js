@@ -1,11 +1,13 @@
 // The caller's own: sessions and ways to sign in, whether pushes come at all, the time zone, the look, the password.
-import { auth, client } from "./api.js";
+import { auth, client, proven, provenly } from "./api.js";
 import { signOut } from "./app.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
 import { ago, explained, texts } from "./texts.js";
 import { choose, theme } from "./theme.js";
 
 const END = "mutation End($id: ID!) { endSession(id: $id) { id } }";
+const IDENTITIES = "{ identities { id provider subject name linkedAt } }";
+const UNLINK = "mutation Unlink($id: ID!) { unlinkIdentity(id: $id) { id } }";
 const SWITCH = "mutation Switch($on: Boolean!) { setNotifications(enabled: $on) { notifications } }";
 const ZONE = "mutation Zone($input: MySettingsInput!) { setMySettings(input: $input) { timeZone } }";
 const BROWSERS = { Firefox: "Firefox", "Edg/": "Edge", "Chrome/": "Chrome", "Safari/": "Safari" };
@@ -26,6 +28,8 @@ export async function open() {
   const by = ({ provider }) => (provider ? labels[provider] ?? provider : texts.account.byPassword);
   async function draw() {
     const { me, sessions } = await client.query("{ me { username notifications groups admin } sessions { id kind provider createdAt seenAt network agent isCurrent } }");
+    // A server before this one has none.
+    const linked = (await client.query(IDENTITIES).catch(() => null))?.identities;
     const run = (action) => async () => {
       try {
         await action();
@@ -65,7 +69,40 @@ export async function open() {
           note(texts.account.othersEnded);
         })(),
       }, texts.account.endOthers(others.length))) : null,
-      methods ? el("p", { className: "hint" }, texts.account.methods(methods.password, Object.values(labels))) : null);
+      methods ? el("p", { className: "hint" }, texts.account.methods(methods.password, Object.values(labels))) : null,
+      identities(linked, sessions));
+  }
+  /** Who the user is at sign-in providers; nothing for people of a provider who are no local user. */
+  function identities(linked, sessions) {
+    const isLocal = linked?.length > 0 || !sessions.find(({ isCurrent }) => isCurrent)?.provider;
+    if (!linked || !isLocal || (linked.length === 0 && !methods?.oidc.length)) return null;
+    const tried = (action) => async ({ target }) => {
+      target.disabled = true;
+      await action().catch((error) => note(explained(error)));
+      target.disabled = false;
+    };
+    const unlink = async ({ id, name }) => {
+      if (!sure(texts.account.sureUnlink(name))) return;
+      await proven(UNLINK, { id });
+      note(texts.account.unlinked);
+      await draw();
+    };
+    const link = async (provider) => {
+      const { location: there } = await provenly(() => auth("link", { provider, return: location.pathname + location.search }));
+      location.assign(there);
+    };
+    return [
+      el("h2", {}, texts.account.identities),
+      el("p", { className: "hint" }, texts.account.identitiesHint),
+      linked.length > 0 ? table(texts.account.identities, texts.account.identityColumns, linked.map((identity) => [
+        el("span", { className: "free" }, labels[identity.provider] ?? identity.provider),
+        el("span", { className: "free", title: identity.subject }, identity.name),
+        moment(identity.linkedAt, ago(identity.linkedAt)),
+        el("button", { className: "danger", onclick: tried(() => unlink(identity)) }, texts.account.unlink),
+      ])) : null,
+      el("div", { className: "row" }, (methods?.oidc ?? []).map(({ id, label }) =>
+        el("button", { onclick: tried(() => link(id)) }, texts.account.link(label)))),
+    ];
   }
   const { mySettings } = await client.query("{ mySettings { timeZone } }");
   await draw();

@@ -51,17 +51,20 @@ export async function auth(path, body) {
   throw new TocsinError(members?.error?.code ?? "UNAVAILABLE", members?.error?.message ?? texts.api.status(answer.status));
 }
 
-/** Runs a document; where the server wants a proof first of who asks, asks for it and goes on. */
-export async function proven(document, variables) {
+/** Does something; where the server wants a proof first of who asks, asks for it and goes on. */
+export async function provenly(act) {
   try {
-    return await client.mutate(document, variables);
+    return await act();
   } catch (error) {
     if (error.code !== "REAUTHENTICATE") throw error;
     const { askPassword } = await import("./sign-in.js");
     if (!(await askPassword())) throw error;
-    return client.mutate(document, variables);
+    return act();
   }
 }
+
+/** Runs a document, with a proof where the server wants one. */
+export const proven = (document, variables) => provenly(() => client.mutate(document, variables));
 
 let known = null;
 /** Which parts the server has: where a model file takes their names, incidents and integrations are left out. */

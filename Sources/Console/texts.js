@@ -194,6 +194,13 @@ export const texts = {
     othersEnded: "All other sessions have ended.",
     methods: (takesPasswords, providers) =>
       `People sign in to this server by ${[...(takesPasswords ? ["a password"] : []), ...providers].join(", or at ") || "nothing just now"}.`,
+    identities: "Linked identities",
+    identitiesHint: "Somebody who signs in as one of these comes in as you.",
+    identityColumns: ["Provider", "Who", columns.since, columns.toDo],
+    link: (label) => `Link: ${label}`,
+    unlink: "Unlink",
+    sureUnlink: (name) => `Unlink ${name}? Sessions that began by it end.`,
+    unlinked: "The identity is unlinked.",
     look: "Look",
     theme: "Theme",
     themeHint: "kept in this browser",
