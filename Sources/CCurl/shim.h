@@ -34,6 +34,12 @@ static inline CURLcode tocsin_curl_set_receiver(CURL *handle, CURLoption option,
     return curl_easy_setopt(handle, option, receiver);
 }
 
+// Asked for each socket, with the address that it would be connected to.
+static inline CURLcode tocsin_curl_set_opener(CURL *handle, curl_opensocket_callback opener, void *target) {
+    CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, target);
+    return code != CURLE_OK ? code : curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, opener);
+}
+
 // Only http and https may be spoken; libcurl knows two dozen protocols, files among them.
 static inline CURLcode tocsin_curl_allow_http_only(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075500

@@ -66,6 +66,7 @@ package final class ResponseExecutor: Sendable {
         DigestResolvers.register(in: &map)
         if schema.integrations != nil { IntegrationResolvers.register(in: &map) }
         if schema.integrations != nil { PreviewResolvers.register(in: &map) }
+        if schema.integrations != nil { ButtonResolvers.register(in: &map) }
         if schema.monitors != nil { MonitorResolvers.register(in: &map) }
         for scalar in OperatorTypes.scalarNames {
             map.coerce(scalar: scalar) { value throws(CoercionError) in

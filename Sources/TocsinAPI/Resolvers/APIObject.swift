@@ -55,6 +55,7 @@ package enum APIObject: Sendable {
     indirect case receivedRequest(ReceivedRequest)
     indirect case receiverPreview(ReceiverPreview)
     indirect case previewEvent(SenderEvent)
+    indirect case buttonPress(ButtonPress)
     indirect case ping(StoredPing)
     indirect case pingPage([StoredPing], nextToken: String?)
     indirect case alert(StoredAlert)
@@ -148,6 +149,8 @@ package final class Services: Sendable {
     package let integrationAddresses: Reloadable<IntegrationAddresses>
     /// Tries out receivers; nil: nobody reads what senders post here.
     package let previews: (any ReceiverPreviewing)?
+    /// Presses buttons whose call the server makes; nil: there are none.
+    package let buttons: ButtonService?
     /// What senders say is wrong, and who answers.
     package let incidents: IncidentBook
     /// Pings that must come; nil: the schema has no monitors.
@@ -187,6 +190,7 @@ package final class Services: Sendable {
         integrations: IntegrationService? = nil,
         integrationAddresses: IntegrationAddresses = IntegrationAddresses(base: "http://127.0.0.1:8080"),
         previews: (any ReceiverPreviewing)? = nil,
+        buttons: ButtonService? = nil,
         report: @escaping @Sendable (String) -> String
     ) {
         models = ModelService(environment: environment)
@@ -249,6 +253,7 @@ package final class Services: Sendable {
         (self.signIn, self.sessions) = (signIn, sessions)
         (self.integrations, self.integrationAddresses) = (integrations, Reloadable(integrationAddresses))
         self.previews = previews
+        self.buttons = buttons
         checks = InputChecks(limits: environment.limits)
         self.sealer = sealer
         self.report = report

@@ -8,6 +8,8 @@ public struct PushAction: Sendable, Hashable {
     public var title: String
     /// What it opens, if it is a link.
     public var url: String?
+    /// Whether the server makes a call when it is pressed (`pressButton`).
+    public var callsServer = false
     /// Whether it opens the app.
     public var opensApp: Bool
     /// Whether it is shown as one that takes something away.
@@ -60,6 +62,7 @@ public struct PushAction: Sendable, Hashable {
             needsUnlock: value["authenticationRequired"]?.boolValue ?? false
         )
         url = value["url"]?.stringValue
+        callsServer = value["call"]?.boolValue ?? false
         if let input = value["textInput"], input.objectValue != nil {
             textInput = TextInput(
                 buttonTitle: input["buttonTitle"]?.stringValue ?? "",

@@ -68,6 +68,8 @@ package struct NotificationAction: Sendable, Hashable {
     package var textInput: TextInput?
     /// What it opens; of actions that a message brings with it.
     package var url: String?
+    /// Whether the server makes a call when it is pressed; of actions that a message brings with it.
+    package var isCall = false
 
     /// A button; by default one that acts in the background and takes no answer.
     package init(

@@ -131,7 +131,8 @@ package struct IncidentBook: EventIntake {
     ) throws(ServiceError) {
         var texts = RecordInput()
         for (index, event) in events.enumerated() {
-            texts["\(index)"] = .text(event.title + event.body)
+            let calls = event.buttons.compactMap(\.sealedCall).joined()
+            texts["\(index)"] = .text(event.title + event.body + calls)
         }
         try environment.takeStorage(for: texts, of: rights.messages, by: author, sharedBy: topic.owner)
     }

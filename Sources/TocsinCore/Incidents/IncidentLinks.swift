@@ -1,6 +1,7 @@
-/// Makes action links: addresses of this server, each of which does one thing to one incident.
+/// Makes action links: addresses of this server, each of which does one thing to one incident, or
+/// presses one button of a message.
 package struct IncidentLinks: Sendable {
-    private let sealer: any Sealer
+    let sealer: any Sealer
     /// Up to the token.
     private let base: String
 
@@ -28,8 +29,11 @@ package struct IncidentLinks: Sendable {
     ) -> String? {
         let end = now.adding(seconds: Self.lifetimeSeconds)
         let link = IncidentLink(action, incident: incident, bearer: bearer, number: number, endsAt: end)
-        return link.token(sealer).map { base + $0 }
+        return url(ofToken: link.token(sealer))
     }
+
+    /// The address of a token.
+    func url(ofToken token: String?) -> String? { token.map { base + $0 } }
 
     /// What buttons do while an incident stands so.
     package static func actions(in state: IncidentState) -> [IncidentLink.Action] {

@@ -42,7 +42,7 @@ extension IncidentTurn {
             id = nil
         }
         var wish = ScheduledMessage.PushWord()
-        (wish.collapseKey, wish.isPushed) = (event.collapseKey, event.isPushed)
+        (wish.collapseKey, wish.isPushed, wish.calls) = (event.collapseKey, event.isPushed, calls(of: event))
         return try book.schedule(
             json(of: event, source),
             wish,
@@ -80,6 +80,7 @@ extension IncidentTurn {
         var push = push(of: event)
         // What clients cannot say themselves: the key that they give dedupes too.
         if let collapse = event.collapseKey { push.append(("collapseKey", JSONMapText.text(collapse))) }
+        if let calls = calls(of: event) { push.append((ButtonCall.member, calls)) }
         if !push.isEmpty { input["push"] = .json(JSONMapText.object(push)) }
         return input
     }
@@ -107,6 +108,12 @@ extension IncidentTurn {
             push.append(("actions", JSONMapText.list(buttons)))
         }
         return push
+    }
+
+    /// The sealed calls of an event's buttons by their ids; nil: there are none.
+    private func calls(of event: SenderEvent) -> String? {
+        let calls = event.buttons.prefix(3).compactMap { button in button.sealedCall.map { (button.id, $0) } }
+        return calls.isEmpty ? nil : JSONMapText.object(Dictionary(calls) { first, _ in first })
     }
 
     /// The message as people would write it, for one that comes later.

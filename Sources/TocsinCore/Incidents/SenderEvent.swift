@@ -132,6 +132,8 @@ package struct SenderEvent: Sendable, Equatable {
         package var url: String?
         /// What the server asks for when it is pressed; nil: nothing.
         package var call: Call?
+        /// The same as a message keeps it (`ButtonCall`).
+        package var sealedCall: String?
 
         /// A button of these parts.
         package init(id: String, title: String, url: String?) {

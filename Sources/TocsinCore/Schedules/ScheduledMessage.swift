@@ -36,6 +36,8 @@ package struct ScheduledMessage: Sendable, Hashable {
         package var collapseKey: String?
         /// Whether devices get it.
         package var isPushed = true
+        /// The sealed calls of its buttons: an object by the buttons' ids.
+        package var calls: String?
 
         /// A push as any other.
         package init() {}

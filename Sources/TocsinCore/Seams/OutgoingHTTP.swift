@@ -14,6 +14,8 @@ package struct OutgoingRequest: Sendable {
     package var timeoutSeconds: Double
     /// How many bytes of the answer's body are read before the call fails.
     package var maximumBodyBytes: Int
+    /// Where the call may go.
+    package var addresses = OutgoingAddresses.any
 
     /// A call; `send` makes it.
     package init(
@@ -31,6 +33,20 @@ package struct OutgoingRequest: Sendable {
         self.timeoutSeconds = timeoutSeconds
         self.maximumBodyBytes = maximumBodyBytes
     }
+}
+
+/// The addresses that a call may go to, judged when a socket is opened: so a name that leads
+/// elsewhere afterwards leads nowhere.
+///
+/// All but `any` are for addresses that others name: such a call takes no proxy and no kept
+/// connection, and says of its failures nothing that names the address.
+package enum OutgoingAddresses: Sendable, Hashable {
+    /// Any: the operator has named it.
+    case any
+    /// Those of the public internet.
+    case publicOnly
+    /// Those, and this machine's own.
+    case publicOrLoopback
 }
 
 /// What became of an outgoing call.

@@ -60,7 +60,7 @@ package protocol StoreReader:
     RecordReading, MessageReading, MembershipReading, DeviceReading, FanoutReading, DeliveryReading,
     AccountReading, GroupReading, WebhookEventReading, NodeReading, TimerReading, ScheduledMessageReading,
     UserSettingsReading, AuditReading, GrantReading, DigestReading, SessionReading,
-    IncidentReading, IntegrationReading, MonitorReading, IdentityReading
+    IncidentReading, IntegrationReading, MonitorReading, IdentityReading, ButtonReading
 {}
 
 /// Everything a write may do; it sees its own writes.
@@ -68,7 +68,7 @@ package protocol StoreWriter:
     StoreReader, RecordWriting, MessageWriting, MembershipWriting, DeviceWriting, FanoutWriting, DeliveryWriting,
     AccountWriting, GroupWriting, WebhookEventWriting, NodeWriting, TimerWriting, ScheduledMessageWriting,
     UserSettingsWriting, AuditWriting, GrantWriting, DigestWriting, SessionWriting,
-    IncidentWriting, IntegrationWriting, MonitorWriting, IdentityWriting
+    IncidentWriting, IntegrationWriting, MonitorWriting, IdentityWriting, ButtonWriting
 {
     /// Reads in the same transaction that hold no rows against other writers: for what is looked at
     /// before rows are locked in their order.

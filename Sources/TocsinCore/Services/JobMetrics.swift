@@ -14,6 +14,7 @@ package enum Job: String, MetricLabel {
     case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal, incidents
     case webhookEvents = "webhook_events"
     case receivedRequests = "received_requests"
+    case buttonPresses = "button_presses"
 }
 
 /// What became of jobs' rounds.
@@ -29,6 +30,7 @@ package final class JobMetrics: MetricSource {
         case messages, deliveries, sessions, grants, tombstones, nonces, audit, journal, incidents
         case webhookEvents = "webhook_events"
         case receivedRequests = "received_requests"
+        case buttonPresses = "button_presses"
     }
 
     private let rounds = CounterSet<LabelPair<Job, Outcome>>()

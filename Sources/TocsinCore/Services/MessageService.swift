@@ -130,10 +130,12 @@ package struct MessageService: Sendable {
         else { throw .unauthorized }
         try checks.check(input, of: messages)
         var input = try messages.typeNames.completed(input, of: messages)
-        if let key = wish.collapseKey {
+        var ours: [(String, String)] = []
+        if let key = wish.collapseKey { ours.append(("collapseKey", JSONMapText.text(key))) }
+        if let calls = wish.calls { ours.append((ButtonCall.member, calls)) }
+        if !ours.isEmpty {
             let given: String? = if case .json(let text)? = input["push"] { text } else { nil }
-            let ours = JSONMapText.object(["collapseKey": key])
-            input["push"] = .json(JSONObjectText.merged(given ?? "{}", ours))
+            input["push"] = .json(JSONObjectText.merged(given ?? "{}", JSONMapText.object(ours)))
         }
         let topic = input.value(ofFieldAt: messages.knownPositions.topic, in: messages)?.text ?? ""
         guard !topicsHaveIDs || InputChecks.mayBeID(topic) else { throw .unauthorized }

@@ -87,17 +87,21 @@ struct SendBatch: Sendable {
         _ entries: [OutboxEntry],
         _ context: OutboxContext
     ) -> [PushTarget] {
-        guard lane.service == .webPush, !payload.linkActions.isEmpty, let incident = payload.incidentID,
-            let links = context.content.links
-        else { return entries.map(\.target) }
+        guard lane.service == .webPush, payload.maximumLinkBytes > 0, let links = context.content.links else {
+            return entries.map(\.target)
+        }
         let now = context.time.now()
         return entries.map { entry in
             var target = entry.target
             var object = JSONObject()
+            let user = entry.device.userID
             for action in payload.linkActions {
-                let bearer = IncidentLink.Bearer.user(entry.device.userID)
-                let url = links.url(action, incident: incident, bearer: bearer, number: payload.number, at: now)
+                guard let incident = payload.incidentID else { continue }
+                let url = links.url(action, incident: incident, bearer: .user(user), number: payload.number, at: now)
                 if let url { object[action.rawValue] = .string(url) }
+            }
+            for id in payload.callButtons {
+                if let url = links.url(ofButton: id, of: payload.messageID, by: user) { object[id] = .string(url) }
             }
             target.links = JSONValue.object(object).serializedString()
             return target

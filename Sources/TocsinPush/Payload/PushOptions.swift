@@ -53,6 +53,9 @@ package struct PushOptions: Sendable, Hashable {
         interruptionLevel = value["interruptionLevel"]?.stringValue
         relevanceScore = value["relevanceScore"]?.doubleValue.map { min(1, max(0, $0)) }
         actions = value["actions"]?.arrayValue?.compactMap(NotificationAction.init(json:)) ?? []
+        if let calls = value[ButtonCall.member]?.objectValue {
+            for index in actions.indices { actions[index].isCall = calls[actions[index].id] != nil }
+        }
         encrypted = value["encrypted"]?.boolValue ?? false
         collapse = value["collapse"]?.boolValue ?? true
         collapseKey = value["collapseKey"]?.stringValue
@@ -76,6 +79,7 @@ extension NotificationAction {
             ]
         }
         if let url { object["url"] = .string(url) }
+        if isCall { object["call"] = true }
         return .object(object)
     }
 }

@@ -43,6 +43,8 @@ package struct PushPayload: Sendable, Hashable {
     package var actions: [NotificationAction]
     /// What the buttons do that have a link of their own for each person.
     package var linkActions: [IncidentLink.Action] = []
+    /// The buttons whose call the server makes, by a link of its own for each person.
+    package var callButtons: [String] = []
     /// The most bytes that their links take, as JSON.
     var maximumLinkBytes = 0
     /// As clients get it from the API.
@@ -94,10 +96,11 @@ package struct PushPayload: Sendable, Hashable {
         options = PushOptions(json: Self.json(message["push"]))
         let usual = state?.actions ?? category.flatMap { content.categories[$0]?.actions } ?? []
         actions = options.actions.isEmpty ? usual : options.actions
-        if content.links != nil, incidentID != nil {
-            linkActions = actions.compactMap { IncidentLink.Action(rawValue: $0.id) }
-            let bytes = (content.links?.maximumBytes ?? 0) + Self.linkFrameBytes
-            maximumLinkBytes = linkActions.isEmpty ? 0 : 2 + linkActions.count * bytes
+        if let links = content.links {
+            if incidentID != nil { linkActions = actions.compactMap { IncidentLink.Action(rawValue: $0.id) } }
+            callButtons = options.actions.filter(\.isCall).map(\.id)
+            let count = linkActions.count + callButtons.count
+            maximumLinkBytes = count == 0 ? 0 : 2 + count * (links.maximumBytes + Self.linkFrameBytes)
         }
         cursor = content.cursor?(message)
         if options.encrypted || Self.isSecret(type: type, typeName, data) {

@@ -5,11 +5,14 @@ import TocsinAPI
 import TocsinCore
 import TocsinHTTP
 
-/// The pages behind action links: a title and one button, which does what the link is for.
+/// The pages behind action links: a title and one button, which does what the link is for; of
+/// incidents, and of messages whose button has the server call an address.
 ///
 /// To look at a page does nothing, so scanners of links press nothing.
 struct ActionPages: Sendable {
     let incidents: IncidentBook
+    /// Nil: there are no such buttons.
+    let buttons: ButtonService?
     let sealer: any Sealer
     let report: @Sendable (String) -> String
     let time: any TimeSource
@@ -19,13 +22,15 @@ struct ActionPages: Sendable {
 
     init(
         incidents: IncidentBook,
+        buttons: ButtonService?,
         sealer: any Sealer,
         report: @escaping @Sendable (String) -> String,
         time: any TimeSource,
         limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
         guesses = KeyGuesses(refused: limited?[.network])
-        (self.incidents, self.sealer, self.report, self.time) = (incidents, sealer, report, time)
+        (self.incidents, self.buttons) = (incidents, buttons)
+        (self.sealer, self.report, self.time) = (sealer, report, time)
     }
 
     /// The routes.
@@ -53,6 +58,7 @@ struct ActionPages: Sendable {
         }
         let token = String(request.path.dropFirst(IncidentLinks.path.count))
         guard let link = IncidentLink(token: token, sealer) else {
+            if let link = ButtonLink(token: token, sealer) { return await respond(to: request, link, token) }
             if let seconds = guesses.note(address, now: now) {
                 let text = "<p>Too many links that mean nothing came from your address. Try again in a minute.</p>"
                 return Self.page(.tooManyRequests, "Not now", text, [("retry-after", "\(seconds)")])
@@ -69,9 +75,24 @@ struct ActionPages: Sendable {
         }
     }
 
+    private func respond(to request: IncomingRequest, _ link: ButtonLink, _ token: String) async -> OutgoingResponse {
+        guard let buttons else { return Self.over("This server makes no calls.") }
+        do throws(ServiceError) {
+            let linked = try await buttons.found(by: link)
+            guard request.method == .post, case .found = linked else { return Self.page(of: linked) }
+            try await buttons.follow(link)
+            return AuthAnswer.seeOther(token, [])
+        } catch {
+            return failure(error)
+        }
+    }
+
     private func failure(_ error: ServiceError) -> OutgoingResponse {
         switch error {
-        case .unavailable, .uncertain, .limit, .tooManyTries:
+        case .tooManyTries(let words, let seconds):
+            let text = "<p>\(MarkupText.escaped(words))</p>"
+            return Self.page(.tooManyRequests, "Not now", text, [("retry-after", "\(seconds)")])
+        case .unavailable, .uncertain, .limit:
             let text = "<p>The server cannot do this just now. Try again.</p>"
             return Self.page(.serviceUnavailable, "Not now", text, [("retry-after", "5")])
         case .unauthorized: return Self.over("There is nothing any more that this link could do.")
@@ -99,6 +120,28 @@ extension ActionPages {
                 title,
                 said + "\n<form method=\"post\"><button>\(button)</button></form>"
             )
+        }
+    }
+
+    private static func page(of linked: LinkedButton) -> OutgoingResponse {
+        switch linked {
+        case .over(let words): return over(words)
+        case .found(let found):
+            let button = "<form method=\"post\"><button>\(MarkupText.escaped(found.title))</button></form>"
+            let asks = "<p>\(MarkupText.escaped(found.topicName)): the button has this server make a call.</p>"
+            guard let press = found.press else { return page(.ok, found.title, asks + "\n" + button) }
+            let at = MarkupText.escaped(press.at.iso8601)
+            switch press.outcome {
+            case nil: return page(.ok, found.title, "<p>Pressed at \(at). The answer is waited for.</p>")
+            case .answered(let status)? where press.outcome?.isDone == true:
+                return page(.ok, found.title, "<p>Done at \(at), with status \(status).</p>")
+            case .answered(let status)?:
+                let said = "<p>Pressed at \(at). The answer was a failure, status \(status).</p>"
+                return page(.ok, found.title, said + "\n" + button)
+            case .failed(let words)?:
+                let said = "<p>Pressed at \(at). There was no answer: \(MarkupText.escaped(words)).</p>"
+                return page(.ok, found.title, said + "\n" + button)
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 import CCurl
+import Glibc
 import Synchronization
 import TocsinCore
+import TocsinHTTP2
 
 /// One call: its request, what has arrived of its answer, and who waits for it.
 ///
@@ -23,6 +25,8 @@ final class CurlTransfer: @unchecked Sendable {
     private var headBytes = 0
     private var body: [UInt8] = []
     private var isTooLarge = false
+    /// An address was found, and the request may not go there.
+    private var isForbidden = false
     /// libcurl writes here what went wrong, in more words than the code has.
     private let reason = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
@@ -85,6 +89,7 @@ final class CurlTransfer: @unchecked Sendable {
         }
         codes.append(tocsin_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, request.method))
         codes += receivers(handle)
+        if request.addresses != .any { codes += guards(handle) }
         return codes.allSatisfy { $0 == CURLE_OK } ? handle : nil
     }
 
@@ -100,7 +105,10 @@ final class CurlTransfer: @unchecked Sendable {
     func answer(_ outcome: CURLcode) -> OutgoingAnswer {
         guard outcome == CURLE_OK, let handle else {
             if isTooLarge { return .failed(reason: "the answer is larger than \(request.maximumBodyBytes) bytes") }
-            return .failed(reason: Self.words(outcome) ?? libraryWords(outcome))
+            if isForbidden { return .failed(reason: "its address is not of the public internet") }
+            // The library's words may name the address.
+            let others = request.addresses == .any ? libraryWords(outcome) : "the call failed (\(outcome.rawValue))"
+            return .failed(reason: Self.words(outcome) ?? others)
         }
         return .response(status: tocsin_curl_status(handle), headers: headers, body: body)
     }
@@ -122,6 +130,56 @@ final class CurlTransfer: @unchecked Sendable {
     private func libraryWords(_ outcome: CURLcode) -> String {
         let detail = String(cString: reason)
         return detail.isEmpty ? String(cString: curl_easy_strerror(outcome)) : detail
+    }
+
+    /// Sockets to allowed addresses alone: no proxy, which would connect for us, and no connection
+    /// that another call has left open.
+    private func guards(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        return [
+            tocsin_curl_set_string(handle, CURLOPT_PROXY, ""),
+            tocsin_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1),
+            tocsin_curl_set_long(handle, CURLOPT_FORBID_REUSE, 1),
+            tocsin_curl_set_opener(
+                handle,
+                { target, _, address in
+                    guard let target, let address else { return -1 }
+                    let transfer = Unmanaged<CurlTransfer>.fromOpaque(target).takeUnretainedValue()
+                    return transfer.open(address)
+                },
+                pointer
+            ),
+        ]
+    }
+
+    /// A socket for an address, where the request may go there; else -1, `CURL_SOCKET_BAD`.
+    private func open(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        guard let place = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
+        let bytes = UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(address) + place,
+            count: Int(address.pointee.addrlen)
+        )
+        guard isAllowed(address.pointee.family, bytes) else {
+            isForbidden = true
+            return -1
+        }
+        let (family, type) = (address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue))
+        return socket(family, type, address.pointee.protocol)
+    }
+
+    private func isAllowed(_ family: Int32, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        let takesLoopback = request.addresses == .publicOrLoopback
+        // After family and port, and with version 6 the flow's label (ip(7), ipv6(7)).
+        switch family {
+        case AF_INET:
+            let host = Array(bytes.dropFirst(4).prefix(4))
+            return PublicAddress.isPublic(v4: host) || (takesLoopback && host.first == 127)
+        case AF_INET6:
+            let host = Array(bytes.dropFirst(8).prefix(16))
+            return PublicAddress.isPublic(v6: host)
+                || (takesLoopback && host == [UInt8](repeating: 0, count: 15) + [1])
+        default: return false
+        }
     }
 
     private func receivers(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {

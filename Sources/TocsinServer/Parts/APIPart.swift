@@ -35,6 +35,16 @@ struct APIPart: Sendable {
             )
         }
         integrationNotes = integrations.map { _ in notes }
+        let buttons = declarations.schema.integrations.map { model in
+            ButtonService(
+                environment: store.environment,
+                rights: rights,
+                integrations: model,
+                sealer: process.sealer,
+                http: process.http,
+                allowsLoopback: process.settings.webhooksAllowLoopback
+            )
+        }
         services = Services(
             environment: store.environment,
             schema: declarations.schema,
@@ -46,6 +56,7 @@ struct APIPart: Sendable {
             integrations: integrations,
             integrationAddresses: IntegrationAddresses(base: process.settings.server.sendersBase),
             previews: ReceiverPreviews(catalog: store.receivers, time: process.time),
+            buttons: buttons,
             report: report.callAsFunction
         )
         feed = LiveFeed(

@@ -14,6 +14,7 @@ struct FrontPart: Sendable {
     let receivers: Reloadable<ReceiverCatalog>
     private let service: TocsinGraphQL
     private let rates: RequestRates
+    private let buttons: ButtonService?
     /// Paths that no settings change.
     private let ownRoutes: [HTTPRoute]
     private let settings: Settings.Server
@@ -62,8 +63,10 @@ struct FrontPart: Sendable {
         )
         let console = Console(process.settings.server)
         let senders = Self.senders(process, access: access, api: api, catalog: store.receivers)
+        buttons = api.services.buttons
         let actions = ActionPages(
             incidents: api.services.incidents,
+            buttons: buttons,
             sealer: process.sealer,
             report: api.services.report,
             time: time,
@@ -117,6 +120,7 @@ struct FrontPart: Sendable {
         }
         var intake: any EventIntake = services.incidents
         if let monitors { intake = WatchdogIntake(intake, monitors: monitors) }
+        intake = ButtonSealing(intake, sealer: process.sealer)
         return ReceiverRoutes(
             desk: ReceiverDesk(
                 integrations: integrations,
@@ -160,10 +164,11 @@ struct FrontPart: Sendable {
         } catch {
             throw StartError(error.description)
         }
-        return { [server, service, rates, receivers] in
+        return { [server, service, rates, receivers, buttons] in
             server.apply(change)
             receivers.replace(with: declarations.receivers)
             service.documents.replace(with: declarations.documents)
+            buttons?.allow(loopback: settings.webhooksAllowLoopback)
             rates.set(perSecond: settings.limits.ratePerSecond, burst: settings.limits.rateBurst)
         }
     }

@@ -45,6 +45,7 @@ struct UpkeepPart: Sendable {
             SessionReaper(store: store.store, time: time).task,
             AuditReaper(store: store.store, time: time, keptSeconds: auditSeconds).task,
             ReceivedRequestReaper(store: store.store, time: time).task,
+            ButtonPressReaper(store: store.store, time: time).task,
             IncidentReaper(store: store.store, time: time, keptSeconds: incidentSeconds).task,
             MessageReaper(store: store.store, time: time, retention: retention).task {
                 logger.info(

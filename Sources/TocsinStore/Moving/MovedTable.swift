@@ -56,6 +56,7 @@ package struct MovedTable: Sendable, Hashable {
         MovedTable("integration_keys", by: "digest"),
         MovedTable("integration_secrets", by: "integration_id", "name"),
         MovedTable("integration_counts", by: "integration_id"),
+        MovedTable("button_presses", by: "message_id", "button_id", "user_id"),
         MovedTable("monitor_facts", by: "monitor_id"),
         MovedTable("monitor_pings", by: "monitor_id", "number"),
         MovedTable("monitor_spells", by: "monitor_id", "began_at", "is_pause"),

@@ -4,7 +4,7 @@ private enum SQL {
     static let columns = """
         id, user_id, username, provider, name, topic_id, input, due_at, cron, time_zone, until_at, webhook, enabled, \
         disabled_reason, last_message_id, last_at, missed, next_at, generation, created_at, updated_at, \
-        cron_changed_at, collapse_key, pushed
+        cron_changed_at, collapse_key, pushed, calls
         """
     static let one = "SELECT \(columns) FROM scheduled_messages WHERE id = $1"
     static let ofUser = "SELECT \(columns) FROM scheduled_messages WHERE user_id = $1 AND id > $2 ORDER BY id LIMIT $3"
@@ -22,14 +22,15 @@ private enum SQL {
     static let insert = """
         INSERT INTO scheduled_messages (\(columns))
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-            $23, $24)
+            $23, $24, $25)
         ON CONFLICT (id) DO NOTHING
         """
     static let save = """
         UPDATE scheduled_messages SET username = $3, provider = $4, name = $5, topic_id = $6, input = $7, due_at = $8,
             cron = $9, time_zone = $10, until_at = $11, webhook = $12, enabled = $13, disabled_reason = $14,
             last_message_id = $15, last_at = $16, missed = $17, next_at = $18, generation = $19, created_at = $20,
-            updated_at = $21, cron_changed_at = $22, collapse_key = $23, pushed = $24
+            updated_at = $21, cron_changed_at = $22, collapse_key = $23, pushed = $24,
+            calls = $25
         WHERE id = $1 AND user_id = $2
         """
     static let remove = "DELETE FROM scheduled_messages WHERE id = $1"
@@ -94,7 +95,7 @@ extension ScheduledMessage {
             SQLValue(isEnabled), SQLValue(disabledReason), SQLValue(lastMessageID?.text),
             SQLValue(lastAt), .int(Int64(missed)), SQLValue(nextAt),
             .int(generation), SQLValue(createdAt), SQLValue(updatedAt), SQLValue(cronChangedAt),
-            SQLValue(wish.collapseKey), SQLValue(wish.isPushed),
+            SQLValue(wish.collapseKey), SQLValue(wish.isPushed), SQLValue(wish.calls),
         ]
     }
 
@@ -123,5 +124,6 @@ extension ScheduledMessage {
         cronChangedAt = row.optionalMoment(21)
         // Rows of older programs say nothing.
         (wish.collapseKey, wish.isPushed) = (row.optionalText(22), row.isNull(23) || row.int(23) != 0)
+        wish.calls = row.optionalText(24)
     }
 }

@@ -8,6 +8,8 @@ struct NtfyAction {
     private let action: String
     private let label: String
     private let url: String?
+    /// As it was written.
+    private let address: String
     private let method: String
     private let headers: [String: String]
     private let body: String
@@ -54,7 +56,8 @@ struct NtfyAction {
     private init(_ object: JSONObject) throws(NtfyMessage.Refusal) {
         action = object.filled("action")?.lowercased() ?? ""
         label = object.filled("label") ?? ""
-        url = SenderURL.checked(object.filled("url"))
+        address = object.filled("url")?.trimmed ?? ""
+        url = SenderURL.checked(address)
         method = object.filled("method")?.uppercased() ?? "POST"
         headers = (object["headers"]?.objectValue?.senderTexts ?? [:])
         body = object["body"]?.compactText ?? ""
@@ -72,10 +75,15 @@ struct NtfyAction {
         switch (action, url) {
         case ("view", let url?):
             event.buttons.append(SenderEvent.Button(id: "view\(number)", title: label, url: url))
-        case ("http", let url?) where context.integration.allowsHTTPActions && url.hasPrefix("http"):
-            // Who does not make the call opens the address, so that no button is dead.
-            var button = SenderEvent.Button(id: "http\(number)", title: label, url: url)
-            button.call = SenderEvent.Call(method: method, url: url, headers: headers, body: body.cut(toBytes: 4096))
+        case ("http", _?) where context.integration.allowsHTTPActions:
+            let call = SenderEvent.Call(method: method, url: address, headers: headers, body: body)
+            if let problem = ButtonCall.problem(of: call) {
+                notes.append("The button \"\(label.cut(toBytes: 64))\" was left out, because \(problem).")
+                return
+            }
+            // No address: it and the headers are for the server alone.
+            var button = SenderEvent.Button(id: "http\(number)", title: label, url: nil)
+            button.call = call
             event.buttons.append(button)
         case ("http", let url?):
             event.links.append(SenderEvent.Link(text: label, url: url))

@@ -81,6 +81,10 @@ struct NtfyMessage {
         (event.isPushed, event.dueAt, event.messageKey) = (isPushed, dueAt, key)
         if let incident {
             (event.action, event.key, event.isOfIncident) = (incident.action, incident.key, true)
+            if !event.buttons.isEmpty {
+                event.buttons = []
+                notes.append("'Actions' were left out: an incident has buttons of its own.")
+            }
             if dueAt != nil {
                 event.dueAt = nil
                 notes.append("'Delay' was left out: what becomes of an incident is told at once.")

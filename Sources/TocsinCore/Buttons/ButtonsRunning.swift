@@ -1,0 +1,52 @@
+import Synchronization
+
+/// Counts the calls of buttons that are under way on this node.
+final class ButtonsRunning: Sendable {
+    private let counts = Mutex<[TopicID: Int]>([:])
+    /// Calls of one topic at once.
+    private static let maximumOfTopic = 4
+    /// Calls of all topics at once.
+    private static let maximum = 64
+
+    /// Counts one more; false where a bound is reached.
+    func enter(_ topic: TopicID) -> Bool {
+        counts.withLock { counts in
+            guard counts[topic, default: 0] < Self.maximumOfTopic, counts.values.reduce(0, +) < Self.maximum
+            else { return false }
+            counts[topic, default: 0] += 1
+            return true
+        }
+    }
+
+    /// One has ended.
+    func leave(_ topic: TopicID) {
+        counts.withLock { counts in
+            let left = (counts[topic] ?? 1) - 1
+            counts[topic] = left > 0 ? left : nil
+        }
+    }
+}
+
+/// Removes presses of buttons that are over.
+package struct ButtonPressReaper: Sendable {
+    private let store: any Store
+    private let time: any TimeSource
+
+    /// A reaper of a store's presses.
+    package init(store: any Store, time: any TimeSource) { (self.store, self.time) = (store, time) }
+
+    /// Removes some rows every ten minutes.
+    package var task: PeriodicTask {
+        PeriodicTask(
+            .buttonPresses,
+            everySeconds: 600,
+            failure: "old presses of buttons could not be removed"
+        ) { () async throws(ServiceError) in
+            // No message whose button was pressed then is young enough to be pressed now.
+            let end = time.now().adding(seconds: -ButtonService.lifetimeSeconds)
+            return try await store.writing { writer throws(StoreError) in
+                .success(try writer.removeButtonPresses(before: end, limit: 500))
+            }
+        }
+    }
+}

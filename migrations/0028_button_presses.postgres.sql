@@ -1,0 +1,16 @@
+-- additive: a table and a column that older programs do not ask for.
+-- Buttons whose call the server makes: who has pressed which, and what came of it. `status` is the answer's; `problem` says why
+-- there was none. Both are null while the call is under way. Rows go when the button is over.
+CREATE TABLE button_presses (
+    message_id TEXT COLLATE "C" NOT NULL,
+    button_id TEXT COLLATE "C" NOT NULL,
+    user_id TEXT COLLATE "C" NOT NULL,
+    pressed_at BIGINT NOT NULL,
+    status BIGINT,
+    problem TEXT COLLATE "C",
+    PRIMARY KEY (message_id, button_id, user_id)
+);
+CREATE INDEX button_presses_by_time ON button_presses (pressed_at);
+
+-- The sealed calls of the buttons of a message that comes later: an object by the buttons' ids.
+ALTER TABLE scheduled_messages ADD COLUMN calls TEXT COLLATE "C";
