@@ -13,7 +13,7 @@ const ONE = `query Settings($id: ID!, $grants: String, $members: String) { membe
 const MORE_GRANTS = `query Grants($id: ID!, $grants: String) { getTopic(id: $id) { ${GRANTS} } }`;
 const MORE_MEMBERS = `query Members($id: ID!, $members: String) { getTopic(id: $id) { ${MEMBERS} } }`;
 
-export async function open({ id, me, go }) {
+export async function open({ id, go }) {
   const body = el("div");
   const has = await parts();
   let title = "";
