@@ -5,12 +5,12 @@ import { previewing, templateField, templateOf } from "./templates.js";
 import { ago, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
-  items { id name kind receiver template enabled url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
+  items { id name kind receiver template enabled allowHttpActions url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
 const MAKE = "mutation Make($input: CreateIntegrationInput!) { createIntegration(input: $input) { id name } }";
 const KEY = "mutation Key($id: ID!, $overlap: Int!) { rotateIntegrationKey(id: $id, overlapSeconds: $overlap) { key url snippets integration { name } } }";
 const REVOKE = "mutation Revoke($id: ID!, $hint: String!) { revokeIntegrationKey(id: $id, hint: $hint) { id } }";
 const VERSION = "query Version($id: ID!) { getIntegration(id: $id) { _version _deleted } }";
-const CHANGE = "mutation Change($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { enabled } }";
+const CHANGE = "mutation Change($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { enabled allowHttpActions } }";
 const DELETE = "mutation Delete($input: DeleteIntegrationInput!) { deleteIntegration(input: $input) { id } }";
 const RECENT = "query Recent($id: ID!) { getIntegration(id: $id) { recent(limit: 20) { at status outcome incidentId messageId body } } }";
 const OVERLAP = 86_400;
@@ -75,7 +75,10 @@ function adding(topicId, draw, show) {
   const named = field(texts.integrations.receiver, receiver, texts.integrations.receiverHint);
   const template = templateField();
   const written = field(texts.integrations.template, template, texts.integrations.templateHint);
+  const calls = el("input", { type: "checkbox" });
+  const called = field(texts.integrations.mayCall, calls);
   const fits = () => {
+    called.hidden = kind.value !== "NTFY";
     named.hidden = kind.value !== "TEMPLATE";
     receiver.required = !named.hidden;
     written.hidden = kind.value !== OWN;
@@ -87,11 +90,12 @@ function adding(topicId, draw, show) {
   return [
     el("h2", {}, texts.integrations.another),
     form([
-      field(texts.words.name, name, texts.integrations.nameHint), field(texts.integrations.postsHere, kind), named, written,
+      field(texts.words.name, name, texts.integrations.nameHint), field(texts.integrations.postsHere, kind), named, written, called,
     ], texts.integrations.add, async () => {
       const input = {
         topicId, name: name.value, kind: kind.value === OWN ? "TEMPLATE" : kind.value,
         ...(named.hidden ? {} : { receiver: receiver.value }), ...(written.hidden ? {} : { template: templateOf(template) }),
+        ...(called.hidden ? {} : { allowHttpActions: calls.checked }),
       };
       const { createIntegration: made } = await proven(MAKE, { input });
       name.value = "";
@@ -108,7 +112,7 @@ function adding(topicId, draw, show) {
 }
 
 function one(integration, run, show, draw) {
-  const { id, name, kind, receiver, template, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
+  const { id, name, kind, receiver, template, enabled, allowHttpActions, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
   const isOn = enabled !== false;
   const of = (words) => texts.words.of(words, name);
   const turn = isOn ? texts.integrations.turnOff : texts.integrations.turnOn;
@@ -132,9 +136,10 @@ function one(integration, run, show, draw) {
     el("div", { className: "row" },
       el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(() => proven(KEY, { id, overlap: OVERLAP }), rotated) }, texts.integrations.newKey),
       keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
+    kind === "NTFY" ? calling(integration, of, run) : null,
     requests(integration), previewing(integration, draw),
     el("details", {}, el("summary", { "aria-label": of(texts.integrations.end) }, texts.integrations.end), el("div", { className: "row" },
-      el("button", { "aria-label": of(turn), onclick: run(() => turned(id, !isOn)) }, turn),
+      el("button", { "aria-label": of(turn), onclick: run(() => turned(id, "enabled", !isOn)) }, turn),
       el("button", {
         className: "danger", "aria-label": of(texts.words.delete),
         onclick: () => sure(texts.integrations.sureDelete(name)) && run(() => proven(DELETE, { input: { id, _version } }))(),
@@ -142,21 +147,29 @@ function one(integration, run, show, draw) {
 }
 
 /**
- * Turns it on or off as it is stored now, whatever the page shows. Where somebody else is quicker it is read again: a server
- * that merges keeps theirs, and answers as if nothing were wrong.
+ * Sets a switch of it as it is stored now, whatever the page shows. Where somebody else is quicker it is read again: a
+ * server that merges keeps theirs, and answers as if nothing were wrong.
  */
-async function turned(id, enabled) {
+async function turned(id, name, value) {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const { getIntegration: now } = await client.query(VERSION, { id });
     if (!now || now._deleted) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
     try {
-      const { updateIntegration: made } = await proven(CHANGE, { input: { id, enabled, _version: now._version } });
-      if ((made.enabled !== false) === enabled) return;
+      const { updateIntegration: made } = await proven(CHANGE, { input: { id, [name]: value, _version: now._version } });
+      if ((made[name] ?? name === "enabled") === value) return;
     } catch (error) {
       if (error.code !== "VERSION_CONFLICT") throw error;
     }
   }
   throw new Error(texts.integrations.notTurned);
+}
+
+/** Whether buttons of its messages may have the server call an address. */
+function calling({ id, allowHttpActions }, of, run) {
+  const words = allowHttpActions ? texts.integrations.callNoMore : texts.integrations.letCall;
+  return el("div", { className: "row" },
+    el("span", {}, allowHttpActions ? texts.integrations.calls : texts.integrations.callsNot),
+    el("button", { "aria-label": of(words), onclick: run(() => turned(id, "allowHttpActions", !allowHttpActions)) }, words));
 }
 
 /** The last requests of a day, asked for when they are wanted. */

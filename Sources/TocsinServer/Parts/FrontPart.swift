@@ -135,9 +135,11 @@ struct FrontPart: Sendable {
                 identifiers: process.identifiers,
                 time: process.time,
                 maximumBodyBytes: bodyBytes,
+                shapes: process.settings.server.receiverShapes,
                 limited: process.metrics.auth?.limited
             ),
-            pings: pings
+            pings: pings,
+            shapes: process.settings.server.receiverShapes
         )
     }
 

@@ -22,6 +22,8 @@ struct ReceiverDesk: Sendable {
     let time: any TimeSource
     /// The longest body, unpacked.
     let maximumBodyBytes: Int
+    /// The kinds whose posts are taken.
+    let shapes: Set<Integration.Kind>
     private let guesses: KeyGuesses
     private let rates: IntegrationRates
     private let turns = PostTurns()
@@ -41,13 +43,14 @@ struct ReceiverDesk: Sendable {
         identifiers: any IdentifierSource,
         time: any TimeSource,
         maximumBodyBytes: Int,
+        shapes: Set<Integration.Kind>,
         limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
         guesses = KeyGuesses(refused: limited?[.network])
         rates = IntegrationRates(refused: limited?[.token])
         (self.integrations, self.intake, self.authenticator) = (integrations, intake, authenticator)
         (self.receiver, self.report, self.identifiers) = (receiver, report, identifiers)
-        (self.time, self.maximumBodyBytes) = (time, maximumBodyBytes)
+        (self.time, self.maximumBodyBytes, self.shapes) = (time, maximumBodyBytes, shapes)
     }
 
     /// An integration that a request may post to.
@@ -327,6 +330,10 @@ extension ReceiverDesk {
         guard let record = IntegrationRecord(found.record), let receiver = receiver(record) else { return nil }
         let integration = record.integration
         guard isMeant(integration, found.topicName, at: place, request) else { return nil }
+        guard shapes.contains(integration.kind) else {
+            noteRefusal(of: integration.id, "A request came in a shape that TOCSIN_RECEIVER_SHAPES does not have.")
+            return nil
+        }
         guard record.isEnabled else {
             noteRefusal(of: integration.id, "A request came while the integration is not enabled.")
             return nil

@@ -42,6 +42,33 @@ enum ReceiverPlace: Equatable {
         }
     }
 
+    /// The kinds whose senders post to a path that begins as no other does; nil: it is none's.
+    static func kinds(ofPath path: String, _ method: String) -> Set<Integration.Kind>? {
+        let request = ReceiverRequest(
+            method: method,
+            target: path,
+            headers: [],
+            body: [],
+            receivedAt: Timestamp(milliseconds: 0)
+        )
+        switch ReceiverPlace(request) {
+        case .kind(let kind), .topic(_, let kind): return [kind]
+        case .ntfy: return [.ntfy]
+        case .anyKind: return ofAnyPath
+        case .none: break
+        }
+        switch request.segments.first {
+        case "in": return ofAnyPath
+        case "v2": return [.pagerDuty]
+        case "message", "version", "health": return [.gotify]
+        case "services", "hooks": return [.slack]
+        default: return nil
+        }
+    }
+
+    /// The kinds whose keys may stand in `/in/{key}`.
+    private static let ofAnyPath = Set(Integration.Kind.allCases).subtracting([.heartbeat])
+
     /// Whether a request at no other path is one of ntfy's; without a method, of any.
     static func isOfNtfy(_ method: HTTPRequest.Method?, _ path: String) -> Bool {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map(String.init)

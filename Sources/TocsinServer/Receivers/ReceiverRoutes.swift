@@ -1,4 +1,5 @@
 import HTTPTypes
+import TocsinCore
 import TocsinHTTP
 
 /// The paths of senders: those of products, and last ntfy's, which have no beginning of their own.
@@ -6,6 +7,8 @@ struct ReceiverRoutes: Sendable {
     let desk: ReceiverDesk
     /// Nil: there are no monitors.
     let pings: PingDesk?
+    /// The shapes that are taken; paths of others are as if they were not.
+    let shapes: Set<Integration.Kind>
 
     /// The paths that begin as no others do.
     private static let paths = [
@@ -14,12 +17,26 @@ struct ReceiverRoutes: Sendable {
 
     /// The routes; they are to stand behind all others.
     var routes: [HTTPRoute] {
-        var routes = Self.paths.map { route(nil, $0) } + (pings.map { Self.routes(of: $0) } ?? [])
-        routes += ["/version", "/health"].map { route(.get, $0) }
+        var routes = Self.paths.map { route(nil, $0) } + ["/version", "/health"].map { route(.get, $0) }
+        if shapes.count < Integration.Kind.allCases.count {
+            for index in routes.indices { routes[index].takes = { [shapes] in Self.takes($0, $1, shapes) } }
+        }
+        if let pings, shapes.contains(.heartbeat) { routes += Self.routes(of: pings) }
+        guard shapes.contains(.ntfy) else { return routes }
         var ofNtfy = route(nil, "/*")
         ofNtfy.takes = { ReceiverPlace.isOfNtfy($0, $1) }
         routes.append(ofNtfy)
         return routes
+    }
+
+    /// Whether a path is one of these shapes.
+    private static func takes(
+        _ method: HTTPRequest.Method?,
+        _ path: String,
+        _ shapes: Set<Integration.Kind>
+    ) -> Bool {
+        let kinds = ReceiverPlace.kinds(ofPath: path, method?.rawValue ?? "POST")
+        return kinds.map { !$0.isDisjoint(with: shapes) } ?? false
     }
 
     /// The paths of pings.

@@ -1,3 +1,6 @@
+import TocsinCore
+import TocsinReceivers
+
 /// A field of `Settings`.
 typealias SettingField<Value> = any WritableKeyPath<Settings, Value> & Sendable
 
@@ -193,6 +196,36 @@ extension SettingDefinition {
     } text: { settings in
         let ids = settings.server.metricsTopics
         return ids.isEmpty ? nil : ids.joined(separator: ",")
+    }
+
+    /// The shapes of senders that are taken, by the names that they have in paths.
+    static let receiverShapes = SettingDefinition(
+        "receiver-shapes",
+        "The shapes of senders that are taken: all, or some of them with commas, such as ntfy,alertmanager; "
+            + "paths of others are not there.",
+        copy: copying(\.server.receiverShapes)
+    ) { text, settings in
+        let names = split(text.lowercased())
+        let known = Integration.Kind.allCases.map(Receivers.pathName).joined(separator: ", ")
+        guard names != ["all"] else {
+            settings.server.receiverShapes = Set(Integration.Kind.allCases)
+            return nil
+        }
+        guard !names.isEmpty else { return "write all, or some of \(known)" }
+        var shapes: Set<Integration.Kind> = []
+        for name in names {
+            guard let kind = Receivers.kind(named: name) else {
+                return "there is no shape \(name); write all, or some of \(known)"
+            }
+            shapes.insert(kind)
+        }
+        settings.server.receiverShapes = shapes
+        return nil
+    } text: { settings in
+        let shapes = settings.server.receiverShapes
+        let kinds = Integration.Kind.allCases.filter(shapes.contains)
+        return kinds.count == Integration.Kind.allCases.count
+            ? "all" : kinds.map(Receivers.pathName).joined(separator: ",")
     }
 
     static func secret(

@@ -115,6 +115,7 @@ package enum SettingTable {
             \.server.receiversPath,
             "A file with receivers of your own, which turn what senders post into events, beside those that ship."
         ).reloading(),
+        .receiverShapes,
         .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served.")
             .reloading(),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),

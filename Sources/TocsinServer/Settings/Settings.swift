@@ -117,6 +117,8 @@ package struct Settings: Sendable, Hashable {
         package var routesPath: String?
         /// A file with receivers of one's own, added to those that ship.
         package var receiversPath: String?
+        /// The kinds of integrations whose posts are taken.
+        package var receiverShapes = Set(Integration.Kind.allCases)
         /// A file with the categories of notifications; nil: those that ship.
         package var categoriesPath: String?
         /// Whether routes for trying things out are served.

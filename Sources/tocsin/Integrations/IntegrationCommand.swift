@@ -35,7 +35,7 @@ struct IntegrationCommand: AsyncParsableCommand {
     static let showDocument = """
         query ShowIntegration($id: ID!, $recent: Int) {
           getIntegration(id: $id) {
-            id name kind topicId receiver enabled grouping url keyHints secrets lastEventAt events refused
+            id name kind topicId receiver enabled grouping allowHttpActions url keyHints secrets lastEventAt events refused
             unmatchedResolves trouble _version _deleted
             recent(limit: $recent) { at status outcome incidentId messageId body }
           }
@@ -81,6 +81,10 @@ extension IntegrationCommand {
         @Option(help: "Priority of events that say none, 1 to 5. Default: 4.") var priority: Int?
         @Option(help: "An address or network that may post; repeat it for more. Default: all.")
         var from: [String] = []
+        @Flag(
+            name: .customLong("allow-http-actions"),
+            help: "For ntfy: buttons of kind http have the server make their call."
+        ) var allowHTTPActions = false
         @Flag(help: "Print the answer as one JSON object.") var json = false
         @OptionGroup var client: ClientOptions
 
@@ -92,6 +96,7 @@ extension IntegrationCommand {
                 if let template { input["template"] = .string(try IntegrationCommand.text(of: template)) }
                 if let grouping { input["grouping"] = .string(grouping.uppercased()) }
                 if let priority { input["defaultPriority"] = .int(Int64(priority)) }
+                if allowHTTPActions { input["allowHttpActions"] = true }
                 if !from.isEmpty { input["allowedAddresses"] = .array(from.map { .string($0) }) }
                 let made = try await client.mutate(addDocument, variables: ["input": .object(input)])
                 let id = made["createIntegration"]?["id"]
@@ -133,7 +138,10 @@ extension IntegrationCommand {
                 let shown = try await IntegrationCommand.rows.shown(integration, last: recent, client)
                 if json { return Terminal.print(shown.serializedString()) }
                 KeyedRows.tell(
-                    ["id", "name", "kind", "topicId", "url", "events", "refused", "lastEventAt", "trouble"],
+                    [
+                        "id", "name", "kind", "topicId", "allowHttpActions", "url", "events", "refused", "lastEventAt",
+                        "trouble",
+                    ],
                     of: shown
                 )
                 for request in shown["recent"]?.arrayValue ?? [] {
