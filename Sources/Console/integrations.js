@@ -7,7 +7,7 @@ import { ago, explained, texts } from "./texts.js";
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
   items { id name kind receiver template enabled allowHttpActions url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
 const MAKE = "mutation Make($input: CreateIntegrationInput!) { createIntegration(input: $input) { id name } }";
-const KEY = "mutation Key($id: ID!, $overlap: Int!) { rotateIntegrationKey(id: $id, overlapSeconds: $overlap) { key url snippets integration { name } } }";
+const KEY = "mutation Key($id: ID!, $overlap: Int!) { rotateIntegrationKey(id: $id, overlapSeconds: $overlap) { key url snippets integration { id name } } }";
 const REVOKE = "mutation Revoke($id: ID!, $hint: String!) { revokeIntegrationKey(id: $id, hint: $hint) { id } }";
 const VERSION = "query Version($id: ID!) { getIntegration(id: $id) { _version _deleted } }";
 const CHANGE = "mutation Change($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { enabled allowHttpActions } }";
@@ -26,6 +26,8 @@ export async function open({ id, topics }) {
   const body = el("div");
   // It gets the focus, so nothing reads it out a second time.
   const secret = el("div");
+  /** The integration whose key is shown. */
+  let shown = null;
 
   const run = (work, then) => async () => {
     try {
@@ -41,6 +43,7 @@ export async function open({ id, topics }) {
   /** A new key with what to paste where. It is shown once: the server keeps its hash alone. */
   function show({ key, url, snippets, integration }) {
     const heading = el("h2", { tabIndex: -1 }, texts.integrations.newKeyOf(el("span", { className: "free" }, integration?.name ?? "")));
+    shown = integration?.id ?? null;
     put(secret, el("div", { className: "once" }, heading,
       pasted(texts.words.key, key), pasted(url.includes(key) ? texts.integrations.addressWithKey : texts.integrations.address, url),
       Object.entries(JSON.parse(snippets)).map(([product, text]) => pasted(product, text))));
@@ -50,6 +53,7 @@ export async function open({ id, topics }) {
   async function draw() {
     const list = (await all(LIST, { id }, (data) => data.integrationsByTopicId)).filter((each) => each && !each._deleted);
     list.sort((left, right) => left.name.localeCompare(right.name));
+    if (shown && !list.some((each) => each.id === shown)) put(secret);
     put(body, list.length > 0 ? list.map((each) => one(each, run, show, draw)) : el("p", { className: "hint" }, texts.integrations.none));
   }
 
