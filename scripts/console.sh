@@ -3,10 +3,10 @@
 # five states, texts of strangers, keys alone, what a team does, a phone, long lists, what is one's own, no network, three
 # tabs and kills, people of two sign-in providers, below a path with one, the same in Firefox with a real Web Push, and two
 # people in Chromium and Firefox at two servers of one PostgreSQL.
-# It says what it could not try.
+# What screen readers are told of each view is compared with Tests/Clients/trees. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
-#   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark
-#   --accept           makes the picture of README anew
+#   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark, with forced colours and at 400 %
+#   --accept           writes Tests/Clients/trees and the picture of README anew, and walks no further
 # TOCSIN_BINARY names a built `tocsin` to use instead of building one.
 set -euo pipefail
 
@@ -43,8 +43,13 @@ has chromium || give_up "Chromium could not be installed."
 chromium=$(command -v chromium)
 
 if [ -n "$accept" ]; then
+    step "Writing what screen readers are told of each view"
+    timeout 420 "$console_python" Tests/Clients/console.py "$binary" "$chromium" --accept ||
+        give_up "The walk did not come to its end; the lines above say where."
     step "Making the picture of README"
-    exec timeout 120 "$console_python" Tests/Clients/picture.py "$binary" "$chromium" "$root/docs/console.png"
+    timeout 120 "$console_python" Tests/Clients/picture.py "$binary" "$chromium" "$root/docs/console.png"
+    step "Read the difference: git diff Tests/Clients/trees docs/console.png"
+    exit
 fi
 
 folder=$(mktemp -d)

@@ -1,5 +1,6 @@
 """Walks through the console of the built server as people do, in headless Chromium. Every page is looked at by axe, no
-request leaves for another host, and no page breaks its own security policy. Use: console.py BINARY [CHROMIUM] [PICTURES]"""
+request leaves for another host, and no page breaks its own security policy. What screen readers are told of each view is compared with the texts in
+trees/, which `--accept` writes anew. Use: console.py BINARY [CHROMIUM] [PICTURES] [--accept]"""
 
 import gzip
 import json
@@ -16,6 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 from tocsin import Checks, Server, Simulator
+from trees import Trees
 
 FILES = os.path.join(os.path.dirname(__file__), "..", "..", "Sources", "Console")
 PASSWORD = "correct horse battery"
@@ -28,8 +30,8 @@ class Walk:
 
     last = None
 
-    def __init__(self, server, context, checks, pictures):
-        self.server, self.checks, self.pictures = server, checks, pictures
+    def __init__(self, server, context, checks, pictures, trees=None):
+        self.server, self.checks, self.pictures, self.trees = server, checks, pictures, trees
         self.context = context
         self.page = context.new_page()
         Walk.last = self
@@ -57,8 +59,14 @@ class Walk:
     def at(self, heading):
         expect(self.page.get_by_role("heading", level=1, name=heading)).to_be_visible(timeout=60_000)
 
+    def heard(self, name, part="main"):
+        """What screen readers are told of a part of the page."""
+        if self.trees:
+            self.trees.look(name, self.page, part)
+
     def judged(self, name):
-        """What axe finds on the page, in light and in dark, and at 320 pixels whether it scrolls sideways."""
+        """What screen readers are told, what axe finds in light and in dark, and at 320 pixels whether it scrolls sideways."""
+        self.heard(name)
         found = []
         for scheme in ("light", "dark"):
             self.page.emulate_media(color_scheme=scheme)
@@ -67,7 +75,15 @@ class Walk:
             self.picture(f"{name}-{scheme}")
         self.page.emulate_media(color_scheme="light")
         self.page.set_viewport_size({"width": 390, "height": 844})
-        self.picture(f"{name}-390")
+        if name == "start":
+            self.heard("bar of a narrow screen", "#dock")
+        self.picture(f"{name}-390-light")
+        if self.pictures:
+            self.page.emulate_media(color_scheme="dark")
+            self.picture(f"{name}-390-dark")
+            self.page.emulate_media(color_scheme="light", forced_colors="active")
+            self.picture(f"{name}-390-forced")
+            self.page.emulate_media(forced_colors="none")
         # 1280 by 800 pixels at 400 %.
         self.page.set_viewport_size({"width": 320, "height": 200})
         wide = self.page.evaluate("document.documentElement.scrollWidth")
@@ -76,8 +92,19 @@ class Walk:
         self.same(f"{name}: axe finds nothing, and 320 pixels, or 400 %, are enough", found + ([f"{wide} px"] if wide > 320 else []), [])
 
     def picture(self, name):
-        if self.pictures:
-            self.page.screenshot(path=os.path.join(self.pictures, f"{name}.png".replace(" ", "-")), full_page=True)
+        """A picture of the whole page: what is not on the screen is drawn too, and the bar below is where the page ends."""
+        if not self.pictures:
+            return
+        shown = "each => document.querySelectorAll('article').forEach(({ style }) => { style.contentVisibility = each; })"
+        self.page.evaluate(shown, "visible")
+        before = self.page.viewport_size
+        if before["height"] > 400:
+            self.page.set_viewport_size({"width": before["width"], "height": min(8000, max(before["height"], self.page.evaluate("document.documentElement.scrollHeight")))})
+        # What scrolls by itself is drawn a frame later.
+        self.page.evaluate("new Promise((after) => requestAnimationFrame(() => requestAnimationFrame(after)))")
+        self.page.screenshot(path=os.path.join(self.pictures, f"{name}.png".replace(" ", "-")), full_page=True)
+        self.page.set_viewport_size(before)
+        self.page.evaluate(shown, "")
 
     def sign_in(self, name, judged=True):
         self.go("/", "Sign in")
@@ -144,8 +171,8 @@ def weight(server, addresses):
     return sum(len(urllib.request.urlopen(urllib.request.Request(each, headers=headers), timeout=20).read()) for each in addresses)
 
 
-def walk(server, simulator, context, checks, pictures):
-    here = Walk(server, context, checks, pictures)
+def walk(server, simulator, context, checks, pictures, trees):
+    here = Walk(server, context, checks, pictures, trees)
     page = here.page
     here.sign_in("root")
     here.at("Start")
@@ -162,6 +189,11 @@ def walk(server, simulator, context, checks, pictures):
     before = len(here.requests)
     here.go("/feed", "All messages")
     expect(page.get_by_role("article")).to_have_count(1, timeout=60_000)
+    expect(page.get_by_text("● live")).to_be_visible(timeout=60_000)
+    here.heard("all messages", "body")
+    page.keyboard.press("?")
+    here.heard("keys", "dialog")
+    page.keyboard.press("Escape")
     first = weight(server, {each for each in here.requests[before:] if "/graphql" not in each and "/auth/" not in each})
     page.get_by_role("link", name="Send", exact=True).click()
     here.at("Send")
@@ -207,7 +239,7 @@ def walk(server, simulator, context, checks, pictures):
     integrations(here, token, topic)
     incidents(here, token, topic)
     looked_for(here, token, topic)
-    for path, heading in (("/devices", "Devices"), ("/tokens", "Tokens"), ("/people", "People"), ("/account", "Account")):
+    for path, heading in (("/devices", "Devices"), ("/tokens", "Tokens"), ("/people", "People"), ("/groups", "Groups"), ("/account", "Account")):
         here.go(path, heading)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         here.judged(heading.lower())
@@ -215,9 +247,12 @@ def walk(server, simulator, context, checks, pictures):
     page.get_by_label("Name").fill("everything")
     page.get_by_label("What it does").select_option("full")
     page.get_by_role("button", name="Make it").click()
+    expect(page.get_by_role("dialog")).to_be_visible(timeout=60_000)
+    here.heard("prove", "dialog")
     page.get_by_role("dialog").get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_text("shown this once")).to_be_visible(timeout=60_000)
+    here.heard("a new token")
     tokens(here)
     here.go("/topics/nothing", "This cannot be shown")
     here.judged("no such topic")
@@ -694,10 +729,11 @@ def stale(here, happen):
 
 
 def main():
-    binary = sys.argv[1]
-    program = sys.argv[2] if len(sys.argv) > 2 else shutil.which("chromium")
-    pictures = sys.argv[3] if len(sys.argv) > 3 else None
+    binary, *more = [each for each in sys.argv[1:] if each != "--accept"]
+    program = more[0] if more else shutil.which("chromium")
+    pictures = more[1] if len(more) > 1 else None
     checks = Checks()
+    trees = Trees(checks, "--accept" in sys.argv)
     # A debug build hashes passwords slowly, and last of all where the machine is busy.
     os.environ["TOCSIN_EXECUTION_SECONDS"] = "60"
     simulator = Simulator(binary)
@@ -709,9 +745,10 @@ def main():
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             # What a service worker asks for does not pass the walk's own answers; offline.py is for it.
-            context = browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block")
+            context = browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block", locale="en-US", timezone_id="UTC")
             try:
-                walk(server, simulator, context, checks, pictures)
+                walk(server, simulator, context, checks, pictures, trees)
+                trees.end()
             except Exception as error:  # pylint: disable=broad-except
                 told(server, error)
             browser.close()
