@@ -18,10 +18,10 @@ const order = (one, other) =>
   one.topicId === other.topicId ? other.number - one.number : Date.parse(other.createdAt) - Date.parse(one.createdAt);
 
 /** The filter as the server takes it; null: none. */
-function filterOf({ type = null, from, until }) {
+function filterOf({ type = null, category, from, until }) {
   const time = (moment) => new Date(moment).toISOString();
   const parts = [
-    type !== null && { type: { eq: type } }, from && { createdAt: { ge: time(from) } }, until && { createdAt: { lt: time(until) } },
+    type !== null && { type: { eq: type } }, category && { category: { eq: category } }, from && { createdAt: { ge: time(from) } }, until && { createdAt: { lt: time(until) } },
   ].filter(Boolean);
   return parts.length > 0 ? { and: parts } : null;
 }
@@ -50,7 +50,7 @@ export async function open({ id, go, topics }) {
   const articles = new Map();
   let waiting = [];
   let least = 1;
-  /** What else messages must be: their `type`, and `from` and `until` as times. */
+  /** What else messages must be: their `type` and `category`, and `from` and `until` as times. */
   let wanted = {};
   /** By topic, the number of the last message that was read; null while what was read is shown too. */
   let read = null;
@@ -107,7 +107,7 @@ export async function open({ id, go, topics }) {
   const passes = (message) => message.priority >= least
     && (!read || message.number > (read.get(message.topicId) ?? Infinity)) && isWanted(message);
   /** What the server's answers hold. */
-  const isWanted = ({ type, createdAt }) => (wanted.type == null || type === wanted.type)
+  const isWanted = ({ type, category, createdAt }) => (wanted.type == null || type === wanted.type) && (!wanted.category || category === wanted.category)
     && (!wanted.from || Date.parse(createdAt) >= wanted.from) && (!wanted.until || Date.parse(createdAt) < wanted.until);
   const readNumbers = async () => {
     const { answer: { readState } } = await answered("read numbers", () => client.query("{ readState { topics { topicId number } } }"));
@@ -270,11 +270,12 @@ export async function open({ id, go, topics }) {
     onclick: () => markRead(null),
   }, texts.feed.readAll);
   const type = el("input", { type: "number", step: 1 });
+  const category = el("input", { autocomplete: "off", maxLength: 64 });
   const [from, until] = [0, 1].map(() => el("input", { type: "datetime-local" }));
   const moreFilters = el("details", {}, el("summary", {}, texts.feed.more),
-    form([field(texts.feed.type, type), field(texts.feed.from, from), field(texts.feed.until, until)], texts.feed.filter, async () => {
+    form([field(texts.feed.type, type), field(texts.words.category, category), field(texts.feed.from, from), field(texts.feed.until, until)], texts.feed.filter, async () => {
       const time = ({ value }) => (value ? Date.parse(value) : null);
-      wanted = { type: type.value === "" ? null : Number(type.value), from: time(from), until: time(until) };
+      wanted = { type: type.value === "" ? null : Number(type.value), category: category.value.trim(), from: time(from), until: time(until) };
       // What is kept of other filters is not what stands between the ones that pass this one.
       remove(entries);
       [waiting, next, isCut] = [[], null, false];

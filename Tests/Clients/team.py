@@ -178,7 +178,7 @@ def filters(root, token, topic):
     page, server = root.page, root.server
     add = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }"
     for number in range(3):
-        server.post(token, add, i={"topicId": topic, "type": 7, "title": f"Backup {number}", "body": "b"})
+        server.post(token, add, i={"topicId": topic, "type": 7, "title": f"Backup {number}", "body": "b", **({"category": "NIGHT"} if number == 0 else {})})
     root.go(f"/topics/{topic}", "alerts")
     expect(page.get_by_text(LIVE)).to_be_visible(timeout=60_000)
     shown = page.get_by_role("article").locator("visible=true")
@@ -191,15 +191,21 @@ def filters(root, token, topic):
     server.publish(token, topic, "Not a backup")
     server.post(token, add, i={"topicId": topic, "type": 7, "title": "Backup 3", "body": "b"})
     expect(shown).to_have_count(4, timeout=60_000)
+    page.get_by_label("Category").fill("NIGHT")
+    page.get_by_role("button", name="Filter", exact=True).click()
+    expect(shown).to_have_count(1, timeout=60_000)
+    server.post(token, add, i={"topicId": topic, "type": 7, "title": "Of the day", "body": "b", "category": "DAY"})
+    server.post(token, add, i={"topicId": topic, "type": 7, "title": "Of the night", "body": "b", "category": "NIGHT"})
+    expect(shown).to_have_count(2, timeout=60_000)
     page.get_by_label("Until").fill("2020-01-01T00:00")
     page.get_by_role("button", name="Filter", exact=True).click()
     expect(page.get_by_text("Nothing here passes the filters.")).to_be_visible(timeout=60_000)
     root.judged("feed with filters")
-    for label in ("Type, a number", "Until"):
+    for label in ("Type, a number", "Category", "Until"):
         page.get_by_label(label).fill("")
     page.get_by_role("button", name="Filter", exact=True).click()
-    expect(shown).to_have_count(7, timeout=60_000)
-    root.same("the feed filters by type and time, and shows all again", page.get_by_role("article").first.locator("h2").inner_text(), "Backup 3")
+    expect(shown).to_have_count(9, timeout=60_000)
+    root.same("the feed filters by type, category and time, and shows all again", page.get_by_role("article").first.locator("h2").inner_text(), "Of the night")
 
 
 def explained(root, ben, token, topic):

@@ -119,7 +119,8 @@ struct AmplifySchemaTests {
         let own = Self.own.flatMap { type, fields in fields.map { "\(type).\($0)" } }
         let inputs = [
             "CreateMessageInput.", "CreateTopicInput.", "UpdateTopicInput.", "ModelMessageFilterInput.incident",
-            "ModelSubscriptionMessageFilterInput.incident",
+            "ModelSubscriptionMessageFilterInput.incident", "ModelMessageFilterInput.category",
+            "ModelSubscriptionMessageFilterInput.category",
         ]
         let others = toKnownTypes.filter { line in
             !own.contains(where: line.hasPrefix) && !line.hasPrefix("Message.")

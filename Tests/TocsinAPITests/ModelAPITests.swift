@@ -200,7 +200,8 @@ struct ModelAPITests {
         let api = try await APIHarness()
         let topic = try await api.makeTopic()
         for (title, priority) in [("disk full", 5), ("disk ok", 1), ("cpu hot", 4)] as [(String, JSONValue)] {
-            try await api.publish(title, to: topic, with: ["priority": priority])
+            let category: JSONValue = title.hasPrefix("disk") ? "DISK" : .null
+            try await api.publish(title, to: topic, with: ["priority": priority, "category": category])
         }
         let query = "query($f: ModelMessageFilterInput) { listMessages(filter: $f) { items { title } } }"
         let cases: [(JSONValue, JSONValue)] = [
@@ -211,6 +212,8 @@ struct ModelAPITests {
                 [["title": "disk ok"], ["title": "cpu hot"]]
             ),
             (["not": ["title": ["contains": "disk"]]], [["title": "cpu hot"]]),
+            (["category": ["eq": "DISK"]], [["title": "disk full"], ["title": "disk ok"]]),
+            (["category": ["attributeExists": false]], [["title": "cpu hot"]]),
             (["_deleted": ["ne": true], "type": ["eq": 2]], []),
         ]
         for (filter, expected) in cases {
