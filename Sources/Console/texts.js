@@ -113,6 +113,8 @@ export const texts = {
     TIMED_OUT: "The server did not answer in time.",
     UNAVAILABLE: "The server is busy just now. Try again in a moment.",
     REAUTHENTICATE: "Prove again who you are: this is hard to take back.",
+    // A page of this release has asked a node of the one before for what it does not have yet.
+    GRAPHQL_VALIDATION_FAILED: "This server is being upgraded, and does not have all of this yet. Try again in a moment.",
   },
   incidentStates: {
     OPEN: "open",

@@ -173,7 +173,7 @@ def gap(here, token, topic):
 
 
 def older(here, topic):
-    """A page of this release, whose first question an older node answers, is there all the same."""
+    """A page of this release, which an older node answers, is there all the same, or says what is going on."""
     page, asked = here.page, []
 
     def answer(route):
@@ -186,7 +186,12 @@ def older(here, topic):
     page.route("**/graphql", answer)
     here.go(f"/topics/{topic}", "alerts")
     here.same("an older node's people are signed in", [len(asked), page.get_by_role("link", name="root").count()], [1, 1])
+    page.goto(here.server.address + "/people")
+    expect(page.get_by_role("alert")).to_contain_text("This server is being upgraded", timeout=60_000)
     page.unroute("**/graphql")
+    page.get_by_role("button", name="Try again").click()
+    here.at("People")
+    here.same("a view that an older node cannot answer says so, and comes when it is asked for again", page.get_by_role("alert").count(), 0)
 
 
 def elsewhere(here, browser, checks, token, topic):
