@@ -18,16 +18,24 @@ const policy = globalThis.trustedTypes?.createPolicy("tocsin", {
 });
 export const worker = policy?.createScriptURL(base + "/sw.js") ?? base + "/sw.js";
 
+let isAway = false;
+/** Says that the server cannot be reached, and once that it can again. */
+function noteAway(is) {
+  if (is) dispatchEvent(new Event("tocsin-unreachable"));
+  else if (isAway) dispatchEvent(new Event("tocsin-reachable"));
+  isAway = is;
+}
+
 export const client = createTocsin({
   url: location.origin + base,
   WebSocket: canShare ? SharedSocket : undefined,
   async fetch(address, more) {
     try {
       const answer = await fetch(address, { ...more, credentials: "same-origin", headers: { ...more.headers, ...ours } });
-      if ([502, 503, 504].includes(answer.status)) dispatchEvent(new Event("tocsin-unreachable"));
+      noteAway([502, 503, 504].includes(answer.status));
       return answer;
     } catch (error) {
-      if (!more.signal?.aborted) dispatchEvent(new Event("tocsin-unreachable"));
+      if (!more.signal?.aborted) noteAway(true);
       throw error;
     }
   },

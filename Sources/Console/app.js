@@ -204,7 +204,7 @@ const host = {
 };
 
 addEventListener("tocsin-state", ({ detail }) => detail === "live" && void flush());
-addEventListener("online", () => void flush());
+for (const name of ["online", "tocsin-reachable"]) addEventListener(name, () => void flush());
 /** Counts anew. */
 addEventListener("tocsin-read", soon(fill));
 // What others share, and what came to topics that are not on the screen, is counted when somebody comes back, and once a minute.

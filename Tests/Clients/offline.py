@@ -27,6 +27,14 @@ window.WebSocket = class extends WebSocket {
     this.addEventListener("close", () => sockets.delete(this));
   }
 };"""
+# How often each tab asks the server to make a message, and when; while `isCut` it reaches no server.
+TRIES = """window.tries = [];
+window.isCut = false;
+const ask = window.fetch;
+window.fetch = (address, more) => {
+  if (/createMessage/.test(more?.body ?? "")) tries.push(Date.now());
+  return isCut ? Promise.reject(new TypeError("cut")) : ask(address, more);
+};"""
 KEPT = "Promise.all([indexedDB.databases(), caches.keys(), localStorage.getItem('tocsin.person')])"
 
 
@@ -165,6 +173,47 @@ def walk(server, context, checks, kills):
     here.same("where the console is switched off its worker removes itself", page.goto(server.address + "/feed").status, 404)
 
 
+def patient(server, browser, checks, topic):
+    """What waits is tried in one tab of three, with growing pauses, and at once when any tab has the network again."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block")
+    context.add_init_script(TRIES)
+    context.clock.install()
+    here = Walk(server, context, checks, None)
+    here.sign_in("ben", judged=False)
+    here.at("All messages")
+    tabs = [here, *(tab(here, f"/topics/{topic}", "patience") for _ in range(2))]
+    for each in tabs:
+        expect(each.page.locator("#rail a[aria-current]")).to_have_count(1, timeout=60_000)
+        each.page.evaluate("window.isCut = true")
+    here.page.get_by_role("link", name="Send", exact=True).click()
+    here.at("Send")
+    here.page.get_by_label("Title").fill("Written with patience")
+    here.page.get_by_role("main").get_by_role("button", name="Send").click()
+    for each in tabs:
+        expect(each.page.get_by_role("link", name="1 not sent yet")).to_be_visible(timeout=60_000)
+
+    def tries():
+        return sorted(moment for each in tabs for moment in each.page.evaluate("tries"))
+
+    # The list that comes up after sending is live, for which it is tried once more.
+    until(here.page, "() => tries.length === 2")
+    while len(tries()) < 7:
+        context.clock.fast_forward(5_000)
+        here.page.wait_for_timeout(50)
+    pauses = [(after - before) / 1000 for before, after in zip(tries()[1:], tries()[2:])]
+    print("      pauses between tries, in s:", *(f"{each:.0f}" for each in pauses), flush=True)
+    early = [each for each, least in zip(pauses, (5, 10, 20, 40, 60)) if each < least]
+    here.same("three tabs together try with growing pauses", early, [])
+    for each in tabs:
+        each.page.evaluate("window.isCut = false")
+    # The one tab whose message it was not.
+    tabs[-1].page.evaluate("dispatchEvent(new Event('online'))")
+    for each in tabs:
+        expect(each.page.get_by_role("link", name="1 not sent yet")).to_be_hidden(timeout=60_000)
+    here.same("and send it at once when one of them has the network again, in one try", len(tries()), 8)
+    context.close()
+
+
 def through_kills(server, context, checks, tabs, token, topic, kills):
     """Kills the server, the network and the tab with the socket, at random, under 20 messages a second."""
     publisher = Publisher(server, token, topic)
@@ -230,9 +279,14 @@ def updated(server, here):
     server.kill_and_restart()
 
 
+def walks(server, browser, checks, kills):
+    patient(server, browser, checks, server.create_topic(server.administer("token", "create", "--user", "ben"), "patience"))
+    walk(server, browser.new_context(viewport={"width": 1280, "height": 800}), checks, kills)
+
+
 def main():
     kills = int(sys.argv[3]) if len(sys.argv) > 3 else 6
-    in_chromium(lambda server, browser, checks: walk(server, browser.new_context(viewport={"width": 1280, "height": 800}), checks, kills))
+    in_chromium(lambda server, browser, checks: walks(server, browser, checks, kills), "ben")
 
 
 if __name__ == "__main__":
