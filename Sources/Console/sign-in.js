@@ -23,6 +23,7 @@ export async function open({ query, signedIn }) {
     title: texts.signIn.signIn,
     body: [
       password ? byPassword : null,
+      !password && providers.length === 0 ? el("p", {}, texts.signIn.noWay) : null,
       providers.length > 0 ? el("div", { className: "row" }, providers) : null,
       el("p", { className: "hint" }, texts.signIn.noAdmin(el("a", { href: base + "/auth/setup" }, texts.signIn.enterCode))),
     ],

@@ -610,6 +610,7 @@ export const texts = {
     capsLock: "Caps lock is on.",
     wrong: "The name or the password is wrong.",
     providerAway: " (does not answer just now)",
+    noWay: "This server has no way to sign in by a browser. Its operator can set one.",
     noAdmin: (link) => ["No administrator yet? The server's log told a code at its first start. ", link],
     enterCode: "Enter it here.",
     prove: "Prove again who you are",

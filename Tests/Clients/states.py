@@ -24,8 +24,9 @@ def entered(server, browser, checks, name):
     return here
 
 
-def states(here, path, heading):
-    """One view while its answer is under way, when it fails, and while there is no server; each ends with the view."""
+def states(here, path, heading, asked="**/graphql", broken=None):
+    """One view while its answer is under way, when it fails, and while there is no server; each ends with the view. What it
+    asks for is at `asked`, and fails by `broken`."""
     page, held, missing = here.page, [], []
 
     def seen(what, locator):
@@ -37,28 +38,41 @@ def states(here, path, heading):
     def shown():
         seen("the view", page.get_by_role("heading", level=1, name=heading, exact=True))
 
-    page.route("**/graphql", lambda route: held.append(route))
+    page.route(asked, lambda route: held.append(route))
     page.goto(here.server.address + path)
     seen("loading", page.get_by_text("Loading …"))
     for route in held:
         route.continue_()
-    page.unroute("**/graphql")
+    page.unroute(asked)
     shown()
 
-    page.route("**/graphql", lambda route: route.fulfill(json=BROKEN))
+    page.route(asked, lambda route: route.fulfill(**(broken or {"json": BROKEN})))
     page.goto(here.server.address + path)
     seen("the error", page.get_by_role("alert").filter(has_text="Something broke here."))
-    page.unroute("**/graphql")
+    page.unroute(asked)
     page.get_by_role("button", name="Try again").click()
     shown()
 
     # What was kept is shown, as it was; what was not says why it is not, and comes by itself.
-    page.route("**/graphql", lambda route: route.abort())
+    page.route(asked, lambda route: route.abort())
     page.goto(here.server.address + path)
     seen("that the server is away", page.get_by_text(AWAY).or_(page.get_by_role("heading", level=1, name=heading, exact=True)))
-    page.unroute("**/graphql")
+    page.unroute(asked)
     shown()
     here.same(f"{path.split('?')[0]} loads, fails, waits for a server, and is there each time after", missing, [])
+
+
+def sign_in(server, browser, checks):
+    """The page that comes before all others, of a server with no way to sign in, too."""
+    here = Walk(server, browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block"), checks, None)
+    broken = {"status": 500, "json": {"error": {"code": "INTERNAL_SERVER_ERROR", "message": "Something broke here."}}}
+    states(here, "/sign-in", "Sign in", "**/auth/methods", broken)
+    here.page.route("**/auth/methods", lambda route: route.fulfill(json={"password": False, "oidc": []}))
+    here.go("/sign-in", "Sign in")
+    expect(here.page.get_by_text("This server has no way to sign in by a browser.")).to_be_visible()
+    here.same("the sign-in of a server without a way to sign in says so", here.page.get_by_label("Password").count(), 0)
+    here.judged("sign-in without a way")
+    here.page.context.close()
 
 
 def left(here):
@@ -138,6 +152,7 @@ def walk(server, browser, checks):
     for path, heading in views.items():
         states(root, path, heading)
     left(root)
+    sign_in(server, browser, checks)
     # What browsers say of answers that never came.
     root.same("no page complains", [each for each in root.complaints if "ERR_" not in each and "WebSocket" not in each], [])
 
