@@ -46,8 +46,13 @@ export function makeDock(dock, rail) {
     close(true);
   });
   addEventListener("pointerdown", ({ target }) => opened && !isInside(target) && close());
-  // Who leaves the list by keys sees what they come to.
-  addEventListener("focusin", ({ target }) => opened && !isInside(target) && close());
+  // Who goes on by keys sees what they come to: the list closes, and what lies half below the bar comes out, which Firefox
+  // leaves there.
+  addEventListener("focusin", ({ target }) => {
+    if (isInside(target)) return;
+    if (opened) close();
+    if (target.matches(":focus-visible")) target.scrollIntoView({ block: "nearest" });
+  });
 
   return {
     /** Shows the bar at the view of an address. */

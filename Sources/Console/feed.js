@@ -12,6 +12,8 @@ const ALL = `query Feed($limit: Int, $nextToken: String, $filter: ModelMessageFi
   page: history(limit: $limit, nextToken: $nextToken, filter: $filter) { items { ${FIELDS} } nextToken } }`;
 const ONE = `query TopicFeed($id: ID!, $limit: Int, $nextToken: String, $filter: ModelMessageFilterInput) {
   page: getMessageByTopicIdAndCreatedAt(topicId: $id, sortDirection: DESC, limit: $limit, nextToken: $nextToken, filter: $filter) { items { ${FIELDS} } nextToken } }`;
+/** All that may be read. A cursor would ask for one's own topics alone; what was missed is in the page that is read again. */
+const NEW = `subscription NewMessages { onCreateMessage { ${FIELDS} } }`;
 
 /** Which of two messages stands above the other: numbers count within a topic, times between topics. */
 const order = (one, other) =>
@@ -206,14 +208,18 @@ export async function open({ id, go, topics }) {
     }, 5000);
   }
 
+  function hear(message) {
+    come(message);
+    tell();
+    void keepMessages([message]);
+    dispatchEvent(new Event("tocsin-read"));
+  }
+
   async function listen(after) {
     try {
-      for await (const message of client.follow(id, { signal: ended.signal, onState, after })) {
-        come(message);
-        tell();
-        void keepMessages([message]);
-        dispatchEvent(new Event("tocsin-read"));
-      }
+      const more = { signal: ended.signal, onState };
+      if (topic) for await (const message of client.follow(id, { ...more, after })) hear(message);
+      else for await (const { onCreateMessage } of client.subscribe(NEW, {}, more)) hear(onCreateMessage);
     } catch (error) {
       if (ended.signal.aborted) return;
       if (error.code === "UNAUTHENTICATED") return dispatchEvent(new Event("tocsin-signed-out"));
@@ -243,7 +249,7 @@ export async function open({ id, go, topics }) {
   document.addEventListener("visibilitychange", back, { signal: ended.signal });
   await stand();
   drawNow();
-  // A list without an answer goes on where it ends; any other is read again when the line is live.
+  // A topic's list without an answer goes on where it ends; any other is read again when the line is live.
   void listen(isStale ? entries[0]?.cursor : undefined);
 
   const choice = el("select", {

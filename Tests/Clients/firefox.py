@@ -31,8 +31,13 @@ PREFERENCES = {
 HELPERS = """
 const seen = (each) => each.checkVisibility();
 const named = (name) => [...document.querySelectorAll("button, a, summary, input[type=submit]")].find((each) => seen(each) &&
-  [each.textContent.trim(), each.getAttribute("aria-label"), each.value].includes(name));
+  (called(each, name) || each.value === name));
 const field = (name) => [...document.querySelectorAll("label")].find((each) => seen(each) && each.textContent.trim().startsWith(name))?.control;
+const called = (each, name) => each.textContent.trim() === name || each.getAttribute("aria-label") === name;
+// Of a table, by its caption, the rows that have some text; and what is pressed in the first of them.
+const rows = (name, text = "") => [...([...document.querySelectorAll("table")].find((each) => seen(each) && each.caption?.textContent === name)?.tBodies[0].rows ?? [])]
+  .filter((each) => each.textContent.includes(text));
+const inRow = (name, text, button) => [...(rows(name, text)[0]?.querySelectorAll("button, a") ?? [])].find((each) => called(each, button));
 const heading = () => document.querySelector("h1")?.textContent;
 const articles = () => [...document.querySelectorAll("main article")].map((each) => each.querySelector("h2").textContent);
 """
@@ -64,6 +69,18 @@ class Page:
     def press(self, name):
         self.until(f"Boolean(named({json.dumps(name)}))")
         self.run(f"named({json.dumps(name)}).click();")
+
+    def press_in(self, table, row, name):
+        """Presses a button of a table's row."""
+        place = ", ".join(json.dumps(each) for each in (table, row, name))
+        self.until(f"Boolean(inRow({place}))")
+        self.run(f"inRow({place}).click();")
+
+    def choose(self, name, option):
+        """Chooses what a field offers, by what people read."""
+        found = f"[...(field({json.dumps(name)})?.options ?? [])].find((each) => each.textContent.trim() === {json.dumps(option)})"
+        self.until(f"Boolean({found})")
+        self.run(f"const option = {found}, choice = option.closest('select'); choice.value = option.value; choice.dispatchEvent(new Event('change', {{bubbles: true}}));")
 
     def says(self, text):
         """Waits until it stands on the page."""
@@ -108,8 +125,21 @@ class Tab(Page):
     def front(self):
         self.browser.command("browsingContext.activate", context=self.context)
 
-    def resize(self, width, height):
-        self.browser.command("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height})
+    def resize(self, width, height, zoom=None):
+        """In the page's own pixels, each of which has `zoom` of the screen's."""
+        self.browser.command("browsingContext.setViewport", context=self.context, viewport={"width": width, "height": height}, devicePixelRatio=zoom)
+
+    def touch(self, role, name):
+        """Touches the one thing of this role and name, where it is: what lies over it gets the touch."""
+        nodes, deadline = [], time.monotonic() + 60
+        while len(nodes) != 1:
+            assert time.monotonic() < deadline, f"{len(nodes)} are a {role} called {name}"
+            locator = {"type": "accessibility", "value": {"role": role, "name": name}}
+            nodes = self.browser.command("browsingContext.locateNodes", context=self.context, locator=locator)["nodes"]
+        place = {"type": "element", "element": {"sharedId": nodes[0]["sharedId"]}}
+        actions = [{"type": "pointerMove", "x": 0, "y": 0, "origin": place}, {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0}]
+        finger = {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}, "actions": actions}
+        self.browser.command("input.performActions", context=self.context, actions=[finger])
 
     def picture(self, path):
         data = self.browser.command("browsingContext.captureScreenshot", context=self.context)["data"]
@@ -178,7 +208,7 @@ class Firefox(Tab):
 
     def tab(self, address, **more):
         """One more tab, or what else is asked for, at an address."""
-        made = Tab(self, self.command("browsingContext.create", type="tab", **more)["context"])
+        made = Tab(self, self.command("browsingContext.create", **{"type": "tab"} | more)["context"])
         made.go(address)
         return made
 
