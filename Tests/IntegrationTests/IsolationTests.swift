@@ -235,6 +235,8 @@ struct Probe {
         "doNotDisturb": "Is about who asks, and takes no id.",
         "setPassword": "Is about who asks, and takes no id.",
         "sessions": "Is about who asks, and takes no id.",
+        "identities": "Is about who asks, and takes no id.",
+        "unlinkIdentity": "Tried by LinkedIdentityTests with another's identity.",
         "signIn": "Is for who has not signed in; tried by PasswordSignInTests.",
         "refreshSession": "Is about who asks, and takes no id.",
         "signOut": "Ends what the probes sign in with; tried by PasswordSignInTests.",

@@ -1,6 +1,7 @@
 import JSON
 import TocsinAuth
 import TocsinCore
+import TocsinStore
 import Testing
 
 @Suite("Tokens of a sign-in provider")
@@ -49,6 +50,61 @@ struct ExternalTokenTests {
             }
         }
         #expect(try await caller(Fixtures.hsToken, in: world) == Self.alice, "nobody else is refused")
+    }
+
+    @Test("the token of a linked identity is the local user's, until the link or the account ends")
+    func linked() async throws {
+        let world = try await World.secret()
+        var ann = Account(
+            id: UserID("id-ann"),
+            name: "ann",
+            passwordHash: nil,
+            isDisabled: false,
+            createdAt: world.time.now()
+        )
+        let identity = SignInIdentity(
+            id: "i-1",
+            issuer: "https://id.example",
+            subject: "0f9d",
+            userID: ann.id,
+            provider: "default",
+            name: "alice",
+            createdAt: world.time.now()
+        )
+        try await world.save(accounts: [ann])
+        try await world.store.write { writer throws(StoreError) in try writer.save(identity) }
+        guard case .identity(let caller) = await world.result(Fixtures.hsToken) else { throw NotBelieved() }
+        #expect(caller.userID == ann.id && caller.username == "ann" && caller.tokenID == nil)
+        ann.isDisabled = true
+        try await world.save(accounts: [ann])
+        world.authenticator.observe(.accessEnded(ann.id, nil))
+        #expect(await world.result(Fixtures.hsToken) == .refused(.revoked))
+        try await world.store.write { writer throws(StoreError) in try writer.remove(identity) }
+        #expect(try await self.caller(Fixtures.hsToken, in: world) == Self.alice)
+    }
+
+    @Test("of a provider that takes invited people alone, only who is known comes in")
+    func invited() async throws {
+        let world = try await World.secret()
+        let keys = KeySource.secret(try HMACKey(secret: Array(Fixtures.hs256Secret.utf8)))
+        world.authenticator.replaceExternal(
+            with: ExternalTokens(
+                issuer: "https://id.example",
+                audiences: ["app-1", "app-2"],
+                keys: keys,
+                areToBeKnown: true
+            )
+        )
+        #expect(await world.result(Fixtures.hsToken) == .refused(.notAuthorized))
+        let facts = UserFacts(
+            userID: Self.alice.userID,
+            username: "alice",
+            provider: .userPools,
+            claims: [:],
+            seenAt: world.time.now()
+        )
+        try await world.store.write { writer throws(StoreError) in try writer.save(facts) }
+        #expect(try await caller(Fixtures.hsToken, in: world) == Self.alice)
     }
 
     @Test("what is remembered of a provider's token is forgotten when a user of its subject loses access")

@@ -22,7 +22,7 @@ struct SessionStoreTests {
         (session.provider, session.vouchedBy, session.isAdmin) = ("google", .oidc, true)
         session.claims = ["cognito:groups": ["ops", "a\tb\nc"], "email": ["ada@example.com"]]
         (session.elevatedUntil, session.network, session.agent) = (moment(3), "192.0.2.0/24", "curl/8 \u{1F600}")
-        (session.providerSession, session.secrets) = ("sid", "sealed")
+        (session.providerSession, session.secrets, session.identityID) = ("sid", "sealed", "i-1")
         (session.renewedAt, session.endedAt) = (moment(4), moment(5))
         return session
     }

@@ -88,7 +88,8 @@ struct AccessPart: Sendable {
         return ExternalTokens(
             issuer: first.provider.issuer,
             audiences: [first.provider.clientID],
-            keys: .discovered(first.discovery)
+            keys: .discovered(first.discovery),
+            areToBeKnown: first.provider.signup == .invited
         )
     }
 }

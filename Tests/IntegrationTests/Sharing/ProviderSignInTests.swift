@@ -4,77 +4,14 @@ import Testing
 
 @Suite("Sign-in with a provider", .timeLimit(.minutes(5)))
 struct ProviderSignInTests {
-    /// A provider that misbehaves when it is told to.
-    private final class Provider {
-        let process: ChildProcess
-        let issuer: String
-
-        init(folder: String) async throws {
-            let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-                .deletingLastPathComponent().appendingPathComponent("Clients/oidc/small.py").path
-            process = try ChildProcess(
-                "/usr/bin/python3",
-                [script, folder],
-                environment: TestBinary.environment,
-                folder: folder
-            )
-            issuer =
-                try JSONParser.parse(try await process.contents(of: folder + "/provider.ready"))["issuer"]?
-                .stringValue ?? ""
-        }
-
-        func behave(_ behaviour: JSONValue, folder: String) async throws {
-            _ = try await ChildProcess.run(
-                "/usr/bin/curl",
-                ["--silent", "--data-binary", behaviour.serializedString(), issuer + "/behave"],
-                environment: TestBinary.environment,
-                folder: folder
-            )
-        }
-    }
-
-    /// A sign-in under way in one browser.
-    private struct Beginning {
-        let cookie: String
-        let state: String
-        let nonce: String
-    }
-
-    private static func begin(_ installation: Installation, returnTo path: String = "/") async throws -> Beginning {
-        let answer = try await installation.http("/auth/login?return=\(path)")
-        let location = answer.header("location") ?? ""
-        let query = URLComponents(string: location)?.queryItems ?? []
-        func value(_ name: String) -> String { query.first { $0.name == name }?.value ?? "" }
-        #expect(answer.status == 303 && value("code_challenge_method") == "S256", "\(answer)")
-        let set = answer.header("set-cookie") ?? ""
-        #expect(set.hasPrefix("tocsin-login-") && set.hasSuffix("; HttpOnly; SameSite=Lax"), "\(set)")
-        return Beginning(
-            cookie: String(set.prefix { $0 != ";" }),
-            state: value("state"),
-            nonce: value("nonce")
-        )
-    }
-
-    private static func finish(
-        _ installation: Installation,
-        cookie: String?,
-        state: String,
-        code: String,
-        issuer: String
-    ) async throws -> HTTPAnswer {
-        var arguments: [String] = []
-        if let cookie { arguments = ["--header", "Cookie: \(cookie)"] }
-        return try await installation.http("/auth/callback?code=\(code)&state=\(state)&iss=\(issuer)", arguments)
-    }
-
     @Test("a person comes back signed in; what is stolen, replayed, forged or another's is refused, logged and audited")
     func walk() async throws {
-        var found: Provider?
+        var found: SmallProvider?
         // Where browsers find the server is what the settings say, wherever it listens.
         let origin = "http://localhost:4321"
         defer { found?.process.signal(SIGKILL) }
         try await Installation.run { installation in
-            let provider = try await Provider(folder: installation.folder)
+            let provider = try await SmallProvider(folder: installation.folder)
             found = provider
             installation.environment.merge([
                 "TOCSIN_OIDC_ISSUER": provider.issuer, "TOCSIN_OIDC_CLIENT_ID": "tocsin",
@@ -84,8 +21,8 @@ struct ProviderSignInTests {
         } _: { installation in
             let provider = try #require(found)
             let (folder, issuer) = (installation.folder, provider.issuer)
-            let begun = try await Self.begin(installation, returnTo: "/inbox?x=1")
-            let good = try await Self.finish(
+            let begun = try await ProviderVisit.begin(installation, returnTo: "/inbox?x=1")
+            let good = try await ProviderVisit.finish(
                 installation,
                 cookie: begun.cookie,
                 state: begun.state,
@@ -113,25 +50,25 @@ struct ProviderSignInTests {
                 #expect(!answer.cookies.contains { $0.hasPrefix("tocsin=") && $0 != "tocsin=" }, "\(answer)")
             }
             func ask(_ cookie: String?, _ state: String, _ code: String, _ iss: String) async throws -> HTTPAnswer {
-                try await Self.finish(installation, cookie: cookie, state: state, code: code, issuer: iss)
+                try await ProviderVisit.finish(installation, cookie: cookie, state: state, code: code, issuer: iss)
             }
             refused("state_used", try await ask(begun.cookie, begun.state, begun.nonce, issuer))
-            let (one, two) = (try await Self.begin(installation), try await Self.begin(installation))
+            let (one, two) = (try await ProviderVisit.begin(installation), try await ProviderVisit.begin(installation))
             refused("state_missing", try await ask(one.cookie, two.state, two.nonce, issuer))
             let name = two.cookie.prefix { $0 != "=" }
             let stolen = name + "=" + one.cookie.drop { $0 != "=" }.dropFirst()
             refused("state_mismatch", try await ask(String(stolen), two.state, two.nonce, issuer))
             refused("issuer_mismatch", try await ask(one.cookie, one.state, one.nonce, "https://evil.example"))
             refused("id_token_nonce", try await ask(two.cookie, two.state, one.nonce, issuer))
-            let third = try await Self.begin(installation)
+            let third = try await ProviderVisit.begin(installation)
             try await provider.behave(["header": ["alg": "none"], "signed": false], folder: folder)
             let none = try await ask(third.cookie, third.state, third.nonce, issuer)
             refused(none.body.contains("id_token_algorithm") ? "id_token_algorithm" : "id_token_malformed", none)
-            let fourth = try await Self.begin(installation)
+            let fourth = try await ProviderVisit.begin(installation)
             try await provider.behave(["claims": ["iss": "https://evil.example"]], folder: folder)
             refused("id_token_issuer", try await ask(fourth.cookie, fourth.state, fourth.nonce, issuer))
             try await provider.behave([:], folder: folder)
-            let open = try await Self.begin(installation, returnTo: "//evil.example")
+            let open = try await ProviderVisit.begin(installation, returnTo: "//evil.example")
             expected.append("return_refused")
             let home = try await ask(open.cookie, open.state, open.nonce, issuer)
             #expect(home.status == 303 && home.header("location") == "/", "\(home)")

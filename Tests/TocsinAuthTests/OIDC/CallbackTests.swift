@@ -57,6 +57,35 @@ struct CallbackTests {
         #expect(await refusal(query, cookie: mine.cookie) == nil)
     }
 
+    @Test("of a sign-in does for no link, and that of a link for no sign-in")
+    func links() async throws {
+        let session = TokenID("session-1")
+        let link = try await world.signIn.begin(returnTo: "/account", linking: session)
+        let plain = try await world.signIn.begin(returnTo: nil)
+        for (beginning, isLink) in [(link, false), (plain, true)] {
+            let query = try CallbackParameters(world.provider.authorize(beginning.location))
+            let refusal = await #expect(throws: OIDCRefusal.self) {
+                try await world.signIns.finish(query, cookie: beginning.cookie, isLink: isLink)
+            }
+            #expect(refusal?.code == .stateMissing)
+        }
+        #expect(link.location.contains("prompt=login") && link.location.contains("max_age=0"))
+        let query = try CallbackParameters(world.provider.authorize(link.location))
+        let stale = await #expect(throws: OIDCRefusal.self) {
+            try await world.signIns.finish(query, cookie: link.cookie, isLink: true)
+        }
+        #expect(stale?.code == .tokenAuthTime, "a link needs somebody who has proved just now to be there")
+        world.claim(["auth_time": .int(world.time.now().milliseconds / 1000)])
+        let again = try await world.signIn.begin(returnTo: "/account", linking: session)
+        let signedIn = try await world.signIns.finish(
+            CallbackParameters(world.provider.authorize(again.location)),
+            cookie: again.cookie,
+            isLink: true
+        )
+        #expect(signedIn.linking == session && signedIn.elevated == nil && signedIn.returnPath == "/account")
+        #expect(signedIn.person.issuer == FakeSignInProvider.issuer)
+    }
+
     @Test("asks a provider thirty times a minute for one network, and others' callbacks go on")
     func share() async throws {
         func code(from address: String) async -> OIDCRefusal.Code? {
