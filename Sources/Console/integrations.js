@@ -1,11 +1,13 @@
 // Integrations of a topic: ways in for senders, their keys, and what came in.
 import { all, base, client, proven } from "./api.js";
 import { el, field, form, moment, note, put, sure, table } from "./dom.js";
+import { routing } from "./routes.js";
 import { previewing, templateField, templateOf } from "./templates.js";
 import { ago, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
-  items { id name kind receiver template enabled allowHttpActions url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
+  items { id name kind topicId receiver template enabled allowHttpActions url keyHints events refused unmatchedResolves trouble lastEventAt
+  routes { match topicId priority } _version _deleted } nextToken } }`;
 const MAKE = "mutation Make($input: CreateIntegrationInput!) { createIntegration(input: $input) { id name } }";
 const KEY = "mutation Key($id: ID!, $overlap: Int!) { rotateIntegrationKey(id: $id, overlapSeconds: $overlap) { key url snippets integration { id name } } }";
 const REVOKE = "mutation Revoke($id: ID!, $hint: String!) { revokeIntegrationKey(id: $id, hint: $hint) { id } }";
@@ -20,7 +22,8 @@ const OWN = "OWN";
 const TRIES = 3;
 
 export async function open({ id, topics }) {
-  const topic = (await topics()).find((each) => each.id === id);
+  const mine = await topics();
+  const topic = mine.find((each) => each.id === id);
   if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
   const mayAdd = topic.roles.includes("OWNER") || topic.roles.includes("PUBLISHER");
   const body = el("div");
@@ -54,7 +57,7 @@ export async function open({ id, topics }) {
     const list = (await all(LIST, { id }, (data) => data.integrationsByTopicId)).filter((each) => each && !each._deleted);
     list.sort((left, right) => left.name.localeCompare(right.name));
     if (shown && !list.some((each) => each.id === shown)) put(secret);
-    put(body, list.length > 0 ? list.map((each) => one(each, run, show, draw)) : el("p", { className: "hint" }, texts.integrations.none));
+    put(body, list.length > 0 ? list.map((each) => one(each, run, show, draw, mine)) : el("p", { className: "hint" }, texts.integrations.none));
   }
 
   await draw();
@@ -115,8 +118,8 @@ function adding(topicId, draw, show) {
   ];
 }
 
-function one(integration, run, show, draw) {
-  const { id, name, kind, receiver, template, enabled, allowHttpActions, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
+function one(integration, run, show, draw, topics) {
+  const { id, name, kind, receiver, template, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
   const isOn = enabled !== false;
   const of = (words) => texts.words.of(words, name);
   const turn = isOn ? texts.integrations.turnOff : texts.integrations.turnOn;
@@ -141,7 +144,7 @@ function one(integration, run, show, draw) {
       el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(() => proven(KEY, { id, overlap: OVERLAP }), rotated) }, texts.integrations.newKey),
       keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
     kind === "NTFY" ? calling(integration, of, run) : null,
-    requests(integration), previewing(integration, draw),
+    requests(integration), previewing(integration, draw, topics), routing(integration, topics, draw),
     el("details", {}, el("summary", { "aria-label": of(texts.integrations.end) }, texts.integrations.end), el("div", { className: "row" },
       el("button", { "aria-label": of(turn), onclick: run(() => turned(id, "enabled", !isOn)) }, turn),
       el("button", {

@@ -54,7 +54,7 @@ package enum APIObject: Sendable {
     indirect case integrationKey(Record, topicName: String, key: String)
     indirect case receivedRequest(ReceivedRequest)
     indirect case receiverPreview(ReceiverPreview)
-    indirect case previewEvent(SenderEvent)
+    indirect case previewEvent(SenderEvent, TopicID?)
     indirect case buttonPress(ButtonPress)
     indirect case ping(StoredPing)
     indirect case pingPage([StoredPing], nextToken: String?)

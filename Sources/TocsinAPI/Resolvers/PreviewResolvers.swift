@@ -11,7 +11,17 @@ enum PreviewResolvers {
             guard let previews = context.services.previews else {
                 throw .badInput("This server has no receivers.")
             }
-            let preview = previews.preview(try request(invocation))
+            var asked = try request(invocation)
+            let preview: ReceiverPreview
+            if let id = invocation.arguments["integrationId"]?.stringValue {
+                guard let integrations = context.services.integrations,
+                    let record = try await integrations.changeable(id, caller: context.caller)
+                else { throw .unauthorized }
+                asked.integration = record
+                preview = try await integrations.judged(previews.preview(asked), of: record, caller: context.caller)
+            } else {
+                preview = previews.preview(asked)
+            }
             try context.hold(preview.approximateBytes)
             return .object(.receiverPreview(preview))
         }
@@ -19,7 +29,11 @@ enum PreviewResolvers {
         map.preview("answer") { $1.string($0.answer) }
         map.value("ReceiverPreview.events") { object, _ in
             guard case .receiverPreview(let preview) = object else { return .null }
-            return .objects(preview.events.map { .previewEvent($0) })
+            return .objects(
+                preview.events.enumerated().map { index, event in
+                    .previewEvent(event, preview.topics.indices.contains(index) ? preview.topics[index] : nil)
+                }
+            )
         }
         map.value("ReceiverPreview.problems") { object, _ in
             guard case .receiverPreview(let preview) = object else { return .null }
@@ -34,6 +48,10 @@ enum PreviewResolvers {
             out.int(Int64(priority))
         }
         map.event("url") { $1.string($0.url) }
+        map.leaf("PreviewEvent.topicId") { object, out in
+            guard case .previewEvent(_, let topic?) = object else { return out.null() }
+            out.string(topic.text)
+        }
         map.event("labels") { $1.string(json($0.labels)) }
         map.event("data") { $1.string(json($0.data)) }
     }
@@ -100,7 +118,7 @@ extension ResolverMap where Object == APIObject, Context == RequestContext {
         _ write: @escaping @Sendable (SenderEvent, inout LeafWriter) -> Void
     ) {
         leaf("PreviewEvent.\(field)") { object, out in
-            guard case .previewEvent(let event) = object else { return out.null() }
+            guard case .previewEvent(let event, _) = object else { return out.null() }
             write(event, &out)
         }
     }

@@ -23,6 +23,8 @@ package struct EventOutcome: Sendable, Equatable {
     package var messageNumber: MessageNumber?
     /// What is kept of a message that comes later.
     package var scheduledID: String?
+    /// What its owner should know: a route that does not hold any more.
+    package var note: String?
 
     /// Nothing has happened yet.
     package init(key: String? = nil) { self.key = key }

@@ -31,16 +31,25 @@ extension IncidentBook {
         return try await environment.store.reading(for: origin) {
             reader throws(StoreError) -> [String: WithdrawnPlace]? in
             guard let (topic, author) = try book.publisher(integration, reader) else { return nil }
-            var places: [String: WithdrawnPlace] = [:]
-            for event in withdrawals {
-                guard let key = event.collapseKey, places[key] == nil else { continue }
-                let topicID = TopicID(topic.id)
-                let waiting = try reader.delayedMessages(of: author.userID, in: topicID, collapsedBy: key)
-                let isShown = try Self.isShown(event, under: key, in: topicID, reader)
-                places[key] = WithdrawnPlace(isShown: isShown, waiting: Set(waiting))
-            }
-            return places
+            return try Self.places(of: withdrawals, in: TopicID(topic.id), by: author, reader)
         }
+    }
+
+    /// What withdrawals find in one topic, by `collapseKey`.
+    static func places(
+        of withdrawals: [SenderEvent],
+        in topic: TopicID,
+        by author: Identity,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [String: WithdrawnPlace] {
+        var places: [String: WithdrawnPlace] = [:]
+        for event in withdrawals {
+            guard let key = event.collapseKey, places[key] == nil else { continue }
+            let waiting = try reader.delayedMessages(of: author.userID, in: topic, collapsedBy: key)
+            let isShown = try isShown(event, under: key, in: topic, reader)
+            places[key] = WithdrawnPlace(isShown: isShown, waiting: Set(waiting))
+        }
+        return places
     }
 
     /// Whether what was told last under a key is on the screen: it is there, and was no withdrawal

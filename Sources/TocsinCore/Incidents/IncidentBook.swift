@@ -70,6 +70,7 @@ package struct IncidentBook: EventIntake {
         of counted: [SenderEvent],
         from integration: Integration
     ) async throws(ServiceError) -> [EventOutcome] {
+        guard integration.routes.isEmpty else { return try await takeRouted(events, from: integration) }
         let book = self
         let withdrawn = try await withdrawnPlaces(of: events, from: integration)
         if let withdrawn, withdrawn.values.allSatisfy(\.isEmpty), events.allSatisfy(\.onlyWithdraws) {
@@ -101,10 +102,7 @@ package struct IncidentBook: EventIntake {
         _ integration: Integration,
         _ reader: any StoreReader
     ) throws(StoreError) -> (topic: Record, author: Identity)? {
-        let user = Identity(ownerText: integration.owner).userID
-        let id = user.text.isEmpty ? UserID(integration.owner) : user
-        let standing = try reader.standings(of: [id], tokensAt: nil)[id]
-        guard case .person(let author) = rights.receiver(id, standing, now: environment.time.now()),
+        guard let author = try rights.person(ofOwner: integration.owner, at: environment.time.now(), reader),
             let topic = try reader.records(topics, ids: [integration.topicID.text], where: .always).first,
             try mayPublish(author, to: topic, reader)
         else { return nil }
@@ -124,7 +122,7 @@ package struct IncidentBook: EventIntake {
     }
 
     /// Counts all texts of a request together.
-    private func takeStorage(
+    func takeStorage(
         for events: [SenderEvent],
         in topic: Record,
         by author: Identity

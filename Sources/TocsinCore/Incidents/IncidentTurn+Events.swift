@@ -46,29 +46,14 @@ extension IncidentTurn {
         case .trigger where book.model == nil || grouping == .none: return try log(event, source)
         case .trigger, .acknowledge, .resolve:
             guard let model = book.model, grouping != .none else { return EventOutcome(key: event.key) }
-            guard grouping == .alert, let first = event.alerts.first,
-                event.alerts.count > 1 || first.fingerprint != event.key
-            else { return try take(event, from: source, model) }
-            return try takeEach(event, from: source, model)
+            // Of an incident an alert, what became of the first is answered.
+            var first: EventOutcome?
+            for single in event.singles(of: integration) {
+                let outcome = try take(single, from: source, model)
+                first = first ?? outcome
+            }
+            return first ?? EventOutcome(key: event.key)
         }
-    }
-
-    /// An incident an alert; answers what became of the first.
-    private func takeEach(
-        _ event: SenderEvent,
-        from source: Source,
-        _ model: ModelType
-    ) throws(StoreError) -> EventOutcome {
-        var first: EventOutcome?
-        for alert in event.alerts {
-            var single = event
-            (single.key, single.alerts, single.truncatedAlerts) = (alert.fingerprint, [alert], 0)
-            if event.alerts.count > 1, !alert.title.isEmpty { single.title = alert.title }
-            if event.action != .acknowledge { single.action = alert.isFiring ? .trigger : .resolve }
-            let outcome = try take(single, from: source, model)
-            first = first ?? outcome
-        }
-        return first ?? EventOutcome(key: event.key)
     }
 
     /// An event about the incident of its key.

@@ -67,6 +67,8 @@ package struct Integration: Sendable, Equatable {
     package var isOfMonitor = false
     /// Alerts that are pings of a monitor.
     package var watchdogs: [Watchdog] = []
+    /// Where events go by their labels; the first that matches counts.
+    package var routes: [IntegrationRoute] = []
 
     /// What keys of incidents are unique within.
     ///

@@ -271,6 +271,47 @@ extension IntegrationService {
     }
 }
 
+// What would come in.
+extension IntegrationService {
+    /// The integration with this id that the caller may change; nil for any other.
+    package func changeable(_ id: String, caller: Identity) async throws(ServiceError) -> Record? {
+        guard InputChecks.mayBeID(id),
+            case .allow(let permitted) = AccessPolicy.decision(.update, on: model, for: caller)
+        else { return nil }
+        let model = model
+        return try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            try reader.records(model, ids: [id], where: permitted).first.flatMap { $0.isDeleted ? nil : $0 }
+        }
+    }
+
+    /// A preview with the topics as its integration's owner may publish to them now: what would go
+    /// elsewhere goes to the integration's own, with a problem that says so.
+    package func judged(
+        _ preview: ReceiverPreview,
+        of record: Record,
+        caller: Identity
+    ) async throws(ServiceError) -> ReceiverPreview {
+        let own = TopicID(record["topicId"].text ?? "")
+        let wanted = Set(preview.topics).subtracting([own])
+        guard !wanted.isEmpty else { return preview }
+        let (rights, now) = (rights, environment.time.now())
+        let publishable = try await environment.store.reading(for: caller.reads) {
+            reader throws(StoreError) -> Set<TopicID> in
+            guard let owner = try rights.person(ofOwner: record.owner ?? "", at: now, reader) else { return [] }
+            var found: Set<TopicID> = []
+            for topic in wanted where try rights.publishableTopic(topic.text, for: owner, reader) != nil {
+                found.insert(topic)
+            }
+            return found
+        }
+        var judged = preview
+        judged.topics = preview.topics.map { $0 == own || publishable.contains($0) ? $0 : own }
+        let lost = wanted.subtracting(publishable).sorted { $0.text < $1.text }
+        judged.problems += lost.map { IntegrationRoute.note(of: $0) + "." }
+        return judged
+    }
+}
+
 // A token's own.
 extension IntegrationService {
     /// The integration of a user's token for a topic that it may publish to, made at its first

@@ -15,6 +15,19 @@ extension PushRights {
         let roles = try reader.roles(of: subjects, in: [TopicID(id)])
         return roles.roles(of: subjects, in: TopicID(id)).isDisjoint(with: .publishing) ? nil : topic
     }
+
+    /// The person that a stored owner is, as they are while they are away; nil for nobody.
+    package func person(
+        ofOwner text: String,
+        at now: Timestamp,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> Identity? {
+        let user = Identity(ownerText: text).userID
+        let id = user.text.isEmpty ? UserID(text) : user
+        let standing = try reader.standings(of: [id], tokensAt: nil)[id]
+        guard case .person(let person) = receiver(id, standing, now: now) else { return nil }
+        return person
+    }
 }
 
 extension PushRights {

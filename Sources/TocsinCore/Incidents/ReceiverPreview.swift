@@ -12,6 +12,8 @@ package struct PreviewedRequest: Sendable {
     package var query: [String: String] = [:]
     /// Its body.
     package var body: String
+    /// The integration whose topic, routes and words count; nil: the usual ones.
+    package var integration: Record?
     /// Bodies that are longer are refused.
     package static let maximumBodyBytes = 256 << 10
     /// The longest text of all headers, or of all parameters.
@@ -31,6 +33,8 @@ package struct ReceiverPreview: Sendable, Equatable {
     package var answer: String
     /// In their order.
     package var events: [SenderEvent]
+    /// The topic of each event where nothing is open yet; empty where no integration was named.
+    package var topics: [TopicID] = []
     /// What does not fit, each in a sentence.
     package var problems: [String]
 

@@ -37,7 +37,7 @@ package struct ModelSharing: Sendable, Hashable {
                 .field(kind, .notEqual(.text(Integration.Kind.heartbeat.rawValue))),
                 .not(.field(id, .beginsWith(Integration.idPrefixOfTokens))),
             ])
-            (isTopic, isOfOwners, lasting) = (false, true, ["topicId", "watchdogs"])
+            (isTopic, isOfOwners, lasting) = (false, true, ["topicId", "watchdogs", "routes"])
         default: return nil
         }
         guard let field = position(isTopic ? "id" : "topicId") else { return nil }

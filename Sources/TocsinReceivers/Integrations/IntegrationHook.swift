@@ -7,7 +7,7 @@ package import TocsinCore
 package struct IntegrationHook: ModelHook {
     /// The model's name.
     package let model = "Integration"
-    private let rights: PushRights
+    let rights: PushRights
     /// What a template must be besides; answers what is wrong with it.
     private let templateProblem: @Sendable (_ receiver: String?, _ template: String?) -> String?
 
@@ -49,7 +49,7 @@ package struct IntegrationHook: ModelHook {
                 input["editors"] = .json(JSONValue.array([.string(owner)]).serializedString())
             }
         }
-        return nil
+        return try refusal(ofRoutes: input["routes"] ?? .null, owner: nil, write)
     }
 
     /// Checks all values, and the topic where it is another: the former one's owner looks after it
@@ -63,6 +63,9 @@ package struct IntegrationHook: ModelHook {
         if let problem = problem({ changed[$0] }) { return .badInput(problem) }
         if record["kind"] != stored["kind"] {
             return .badInput("kind cannot be changed: what a sender posts has one shape. Make a new integration.")
+        }
+        if let refusal = try refusal(ofRoutes: record["routes"], was: stored["routes"], owner: stored.owner, write) {
+            return refusal
         }
         guard record["topicId"] != stored["topicId"] else { return nil }
         switch try topic(record["topicId"].text ?? "", write) {
@@ -112,7 +115,8 @@ package struct IntegrationHook: ModelHook {
 extension IntegrationHook {
     /// What is wrong with the values of an integration, by field, and what to write; nil: nothing.
     private func problem(_ value: (String) -> FieldValue) -> String? {
-        problem(ofNumbers: value) ?? problem(ofWords: value) ?? problem(ofNetworks: value) ?? problem(ofKind: value)
+        problem(ofNumbers: value) ?? problem(ofWords: value) ?? problem(ofNetworks: value) ?? problem(ofRoutes: value)
+            ?? problem(ofKind: value)
     }
 
     private func problem(ofNumbers value: (String) -> FieldValue) -> String? {

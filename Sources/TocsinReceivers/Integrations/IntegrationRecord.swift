@@ -16,6 +16,8 @@ package struct IntegrationRecord: Sendable {
     package var receiver: String?
     /// The template of a TEMPLATE that has its own, as JSON.
     package var template: String?
+    /// The ARNs of topics whose subscriptions are confirmed.
+    package var snsTopics: [String]
 
     /// Reads a row; nil where it is none that a server of ours has written.
     package init?(_ record: Record) {
@@ -45,6 +47,8 @@ package struct IntegrationRecord: Sendable {
         }
         integration.isResolvedByHand = flag("manualResolve") ?? false
         integration.watchdogs = Self.watchdogs(record["watchdogs"]) ?? []
+        integration.routes = (try? IntegrationRoute.list(record["routes"])) ?? []
+        snsTopics = Self.texts(record["snsTopics"])
         self.integration = integration
         isEnabled = flag("enabled") ?? true
         networks = Self.texts(record["allowedAddresses"]).compactMap(AddressNetwork.init)

@@ -17,7 +17,7 @@ struct ReceiverPreviews: ReceiverPreviewing {
             return Self.refused([error.text + "."], by: EventReceiver(), Self.request(previewed, at: time.now()))
         }
         let request = Self.request(previewed, at: time.now())
-        let context = Self.context(previewed.kind)
+        let context = Self.context(previewed)
         let byName = (receiver as? NtfyReceiver)?.read(request, in: context) { name in
             try? catalog.value.receiver(named: name, template: nil)
         }
@@ -39,7 +39,8 @@ struct ReceiverPreviews: ReceiverPreviewing {
             )
             var preview = Self.preview(receiver.answer(accepted, to: request))
             (preview.events, preview.problems) = (events, notes.map { $0.hasSuffix(".") ? $0 : $0 + "." })
-            return preview
+            guard previewed.integration != nil else { return preview }
+            return Self.routed(preview, by: context.integration)
         }
     }
 
@@ -79,9 +80,24 @@ struct ReceiverPreviews: ReceiverPreviewing {
         }.joined()
     }
 
-    private static func context(_ kind: Integration.Kind) -> ReceiverContext {
-        ReceiverContext(
-            integration: Integration(id: name, owner: name, name: name, kind: kind, topicID: TopicID(name)),
+    /// The events with the topics and priorities that routes give them.
+    private static func routed(_ preview: ReceiverPreview, by integration: Integration) -> ReceiverPreview {
+        var routed = preview
+        routed.events = preview.events.flatMap { $0.singles(of: integration) }
+        for (index, event) in routed.events.enumerated() {
+            let route = integration.route(of: event)
+            routed.events[index].priority = route?.priority ?? event.priority
+            routed.topics.append(route?.topicID ?? integration.topicID)
+        }
+        return routed
+    }
+
+    private static func context(_ previewed: PreviewedRequest) -> ReceiverContext {
+        let usual = Integration(id: name, owner: name, name: name, kind: previewed.kind, topicID: TopicID(name))
+        var integration = previewed.integration.flatMap { IntegrationRecord($0)?.integration } ?? usual
+        integration.kind = previewed.kind
+        return ReceiverContext(
+            integration: integration,
             topicName: name,
             sha256: { Digest.sha256($0) },
             hmacSHA256: { Digest.hmacSHA256($1, key: $0) }

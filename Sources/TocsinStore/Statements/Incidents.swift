@@ -6,6 +6,13 @@ private enum SQL {
         SELECT id FROM incidents WHERE source = $1 AND key = $2 AND resolved_ms IS NOT NULL
         ORDER BY resolved_ms DESC LIMIT 1
         """
+    static func newestSource(_ sources: BoundList, isOpen: Bool) -> String {
+        """
+        SELECT source FROM incidents WHERE source IN (\(sources.placeholders)) AND key = $1
+            AND resolved_ms IS \(isOpen ? "" : "NOT ")NULL
+        ORDER BY \(isOpen ? "opened_at" : "resolved_ms") DESC, source LIMIT 1
+        """
+    }
     static func openOfAlerts(_ fingerprints: BoundList) -> String {
         """
         SELECT a.fingerprint, a.incident_id FROM incident_alerts AS a JOIN incidents AS i ON i.id = a.incident_id
@@ -116,6 +123,12 @@ extension SQLReading {
 
     func lastResolvedIncident(of source: String, key: String) throws(StoreError) -> String? {
         try connection.first(SQL.lastResolved, [.text(source), .text(key)]) { $0.text(0) }
+    }
+
+    func newestSource(of key: String, among sources: [String], isOpen: Bool) throws(StoreError) -> String? {
+        let list = BoundList(sources, firstParameter: 2)
+        let bindings = [.text(key)] + list.bindings
+        return try connection.first(SQL.newestSource(list, isOpen: isOpen), bindings) { $0.text(0) }
     }
 
     func openIncidents(of source: String, alerts fingerprints: [String]) throws(StoreError) -> [String: String] {

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSON
 import TocsinClient
 
-/// The commands `tocsin integration add | list | show | key | revoke | delete`.
+/// The commands `tocsin integration add | list | show | set | key | revoke | delete`.
 struct IntegrationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "integration",
@@ -12,14 +12,16 @@ struct IntegrationCommand: AsyncParsableCommand {
               tocsin integration add "Alertmanager eu1" --kind alertmanager --topic alerts
               tocsin integration list
               tocsin integration show "Alertmanager eu1" --recent 5
+              tocsin integration set "Alertmanager eu1" --route 'team=db -> databases priority 5'
               tocsin integration key "Alertmanager eu1" --overlap 3600
               tocsin integration revoke "Alertmanager eu1" abcd
             """,
-        subcommands: [Add.self, List.self, Show.self, Key.self, Revoke.self, Delete.self]
+        subcommands: [Add.self, List.self, Show.self, Set.self, Key.self, Revoke.self, Delete.self]
     )
 
     static let documents = [
-        addDocument, listDocument, showDocument, byNameDocument, keyDocument, revokeDocument, deleteDocument,
+        addDocument, listDocument, showDocument, setDocument, byNameDocument, keyDocument, revokeDocument,
+        deleteDocument,
     ]
 
     static let addDocument = """
@@ -36,9 +38,14 @@ struct IntegrationCommand: AsyncParsableCommand {
         query ShowIntegration($id: ID!, $recent: Int) {
           getIntegration(id: $id) {
             id name kind topicId receiver enabled grouping allowHttpActions url keyHints secrets lastEventAt events refused
-            unmatchedResolves trouble _version _deleted
+            unmatchedResolves trouble _version _deleted routes { match topicId priority } snsTopics
             recent(limit: $recent) { at status outcome incidentId messageId body }
           }
+        }
+        """
+    static let setDocument = """
+        mutation SetIntegration($input: UpdateIntegrationInput!) {
+          updateIntegration(input: $input) { id routes { match topicId priority } snsTopics }
         }
         """
     static let byNameDocument = """
@@ -85,6 +92,7 @@ extension IntegrationCommand {
             name: .customLong("allow-http-actions"),
             help: "For ntfy: buttons of kind http have the server make their call."
         ) var allowHTTPActions = false
+        @OptionGroup var ways: IntegrationWays
         @Flag(help: "Print the answer as one JSON object.") var json = false
         @OptionGroup var client: ClientOptions
 
@@ -98,6 +106,7 @@ extension IntegrationCommand {
                 if let priority { input["defaultPriority"] = .int(Int64(priority)) }
                 if allowHTTPActions { input["allowHttpActions"] = true }
                 if !from.isEmpty { input["allowedAddresses"] = .array(from.map { .string($0) }) }
+                for member in try await ways.input(client) { input[member.key] = member.value }
                 let made = try await client.mutate(addDocument, variables: ["input": .object(input)])
                 let id = made["createIntegration"]?["id"]
                 try await IntegrationCommand.rows.rotateKey(of: id, overlap: 0, json: json, client)
@@ -144,6 +153,12 @@ extension IntegrationCommand {
                     ],
                     of: shown
                 )
+                for route in try await IntegrationWays.routes(of: shown, client) {
+                    Terminal.print("route\t\(Terminal.harmless(route))")
+                }
+                for topic in shown["snsTopics"]?.arrayValue ?? [] {
+                    Terminal.print("snsTopic\t\(Terminal.harmless(topic.stringValue ?? ""))")
+                }
                 for request in shown["recent"]?.arrayValue ?? [] {
                     let words = [
                         request["at"]?.stringValue ?? "", request["status"]?.serializedString() ?? "",

@@ -26,6 +26,17 @@ struct ReceiverScene {
         topicID = id
     }
 
+    /// Another topic of somebody's.
+    func topic(_ name: String, of token: String) async throws -> String {
+        let made = try await installation.curl(
+            "mutation($name: String!) { createTopic(input: { name: $name }) { id } }",
+            ["name": .string(name)],
+            token: token
+        )
+        guard let id = made["data"]?["createTopic"]?["id"]?.stringValue else { throw HarnessFailure("\(made)") }
+        return id
+    }
+
     /// An integration of ada's, or of whose token is given.
     func way(_ kind: String, _ more: JSONObject = [:], token: String? = nil) async throws -> Way {
         var input: JSONObject = ["name": .string("a \(kind)"), "kind": .string(kind), "topicId": .string(topicID)]

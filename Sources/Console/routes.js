@@ -1,0 +1,57 @@
+// Routes of an integration: where its events go by their labels, a line each, as the command line writes them.
+import { proven } from "./api.js";
+import { el, field, form, note } from "./dom.js";
+import { explained, texts } from "./texts.js";
+
+const SAVE = "mutation Routes($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
+
+const wrong = (line) => Object.assign(new Error(texts.integrations.noRoute(line)), { code: "BAD_USER_INPUT" });
+const quoted = (text, isPattern) => (text === "" || text.includes(" ") || (text.startsWith("*") && !isPattern) ? `"${text}"` : text);
+
+/** A route as it is written: team=db host=*db-* -> alerts priority 5. */
+function written({ match, topicId, priority }, topics) {
+  const matchers = Object.entries(JSON.parse(match)).flatMap(([label, value]) =>
+    Object.entries(typeof value === "string" ? { "=": value } : value).flatMap(([sign, given]) =>
+      [given].flat().map((text) => label + sign + quoted(text, sign === "=*"))));
+  const topic = topicId ? topics.find(({ id }) => id === topicId)?.name ?? topicId : null;
+  return [...matchers, "->", topic, priority ? `priority ${priority}` : null].filter((part) => part !== null).join(" ");
+}
+
+/** What a line means. Topics are named by name or id. */
+function read(line, topics) {
+  const arrow = line.match(/^((?:[^"]|"[^"]*")*?)\s->(?:\s+(.*))?$/);
+  if (!arrow) throw wrong(line);
+  const match = {};
+  const words = arrow[1].match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
+  for (const word of words) {
+    const parts = word.match(/^([^="]+?)(!=|=\*|=)(.*)$/);
+    if (!parts) throw wrong(line);
+    const signs = (match[parts[1]] ??= {});
+    (signs[parts[2]] ??= []).push(parts[3].replaceAll('"', ""));
+  }
+  const [, name, priority] = (arrow[2] ?? "").match(/^(.*?)(?:(?:^|\s+)priority (\d+))?$/);
+  const wanted = name.trim();
+  if (words.length === 0 || (!wanted && !priority)) throw wrong(line);
+  const found = topics.filter((topic) => topic.id === wanted || topic.name === wanted);
+  if (found.length > 1) throw Object.assign(new Error(texts.integrations.severalTopics(wanted)), { code: "BAD_USER_INPUT" });
+  return {
+    match: JSON.stringify(match), ...(wanted ? { topicId: found[0]?.id ?? wanted } : {}), ...(priority ? { priority: Number(priority) } : {}),
+  };
+}
+
+/** The routes of an integration, to be read and changed. */
+export function routing({ id, kind, routes, _version }, topics, saved) {
+  if (kind === "HEARTBEAT") return null;
+  const lines = el("textarea", {
+    className: "code", rows: 4, spellcheck: false, autocomplete: "off", value: (routes ?? []).map((route) => written(route, topics)).join("\n"),
+  });
+  const save = async () => {
+    const wanted = lines.value.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => read(line, topics));
+    await proven(SAVE, { input: { id, routes: wanted, _version } });
+    await saved();
+    note(texts.integrations.routesSaved);
+  };
+  return el("details", {}, el("summary", {}, texts.integrations.routes(routes?.length ?? 0)),
+    form([field(texts.integrations.routesField, lines, texts.integrations.routesHint)], texts.integrations.saveRoutes, save,
+      { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? lines : null) }));
+}

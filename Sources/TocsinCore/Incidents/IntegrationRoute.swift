@@ -1,0 +1,119 @@
+/// Where events with some labels go, in place of their integration's own topic and priority.
+package struct IntegrationRoute: Sendable, Equatable {
+    /// What one label must be.
+    package struct Matcher: Sendable, Equatable {
+        /// How a label is compared.
+        package enum Comparison: String, Sendable, CaseIterable {
+            /// The label is this text; a label that is missing is the empty text.
+            case equals = "="
+            /// The label is another text, or is missing.
+            case differs = "!="
+            /// The label is there and has this pattern, in which `*` stands for any text.
+            case resembles = "=*"
+        }
+
+        /// The label's name.
+        package var label: String
+        /// How it is compared.
+        package var comparison: Comparison
+        /// With what.
+        package var text: String
+
+        /// A matcher of these parts.
+        package init(_ label: String, _ comparison: Comparison, _ text: String) {
+            (self.label, self.comparison, self.text) = (label, comparison, text)
+        }
+
+        /// Labels that are longer have no pattern.
+        package static let maximumTextBytes = 256
+
+        func matches(_ labels: [String: String]) -> Bool {
+            switch comparison {
+            case .equals: return labels[label, default: ""] == text
+            case .differs: return labels[label, default: ""] != text
+            case .resembles:
+                guard let value = labels[label], value.utf8.count <= Self.maximumTextBytes else { return false }
+                return Self.has(value, pattern: text)
+            }
+        }
+
+        /// Goes back to the last `*` alone, so that the work is at most one length times the other.
+        private static func has(_ text: String, pattern: String) -> Bool {
+            let (text, pattern, star) = (Array(text.utf8), Array(pattern.utf8), UInt8(ascii: "*"))
+            var (place, wanted) = (0, 0)
+            var lastStar: (wanted: Int, place: Int)?
+            while place < text.count {
+                if wanted < pattern.count, pattern[wanted] == star {
+                    lastStar = (wanted, place)
+                    wanted += 1
+                } else if wanted < pattern.count, pattern[wanted] == text[place] {
+                    (place, wanted) = (place + 1, wanted + 1)
+                } else if let star = lastStar {
+                    lastStar = (star.wanted, star.place + 1)
+                    (wanted, place) = (star.wanted + 1, star.place + 1)
+                } else {
+                    return false
+                }
+            }
+            return pattern[wanted...].allSatisfy { $0 == star }
+        }
+    }
+
+    /// All of them must hold.
+    package var matchers: [Matcher]
+    /// Where the event goes; nil: into the integration's own topic.
+    package var topicID: TopicID?
+    /// The event's priority, 1 to 5; nil: as the event says.
+    package var priority: Int?
+
+    /// A route of these parts.
+    package init(_ matchers: [Matcher], topicID: TopicID? = nil, priority: Int? = nil) {
+        (self.matchers, self.topicID, self.priority) = (matchers, topicID, priority)
+    }
+
+    /// Whether an event with these labels takes it.
+    package func matches(_ labels: [String: String]) -> Bool { matchers.allSatisfy { $0.matches(labels) } }
+}
+
+extension Integration {
+    /// The route of an event: the first that matches; nil: none does.
+    package func route(of event: SenderEvent) -> IntegrationRoute? {
+        var labels = event.labels
+        // What stands for one alert has that alert's labels too.
+        if event.alerts.count == 1 { labels.merge(event.alerts[0].labels) { label, _ in label } }
+        return routes.first { $0.matches(labels) }
+    }
+
+    /// The topics of its routes beside its own, each once.
+    package var routedTopics: [TopicID] {
+        var topics: [TopicID] = []
+        for case let topic? in routes.map(\.topicID) where topic != topicID && !topics.contains(topic) {
+            topics.append(topic)
+        }
+        return topics
+    }
+
+    /// The integration as one of another topic.
+    func placed(in topic: TopicID) -> Integration {
+        var placed = self
+        placed.topicID = topic
+        return placed
+    }
+}
+
+extension SenderEvent {
+    /// The events of an integration that makes an incident of each alert; else the event alone.
+    package func singles(of integration: Integration) -> [SenderEvent] {
+        let isOfAlerts = [.trigger, .acknowledge, .resolve].contains(action)
+        guard isOfAlerts, !isOfIncident, integration.grouping == .alert, let first = alerts.first,
+            alerts.count > 1 || first.fingerprint != key
+        else { return [self] }
+        return alerts.map { alert in
+            var single = self
+            (single.key, single.alerts, single.truncatedAlerts) = (alert.fingerprint, [alert], 0)
+            if alerts.count > 1, !alert.title.isEmpty { single.title = alert.title }
+            if action != .acknowledge { single.action = alert.isFiring ? .trigger : .resolve }
+            return single
+        }
+    }
+}

@@ -1,0 +1,383 @@
+import JSON
+import Testing
+
+@Suite("Routes of integrations", .timeLimit(.minutes(5)))
+struct RouteTests {
+    /// Ada with the topics `alerts` and `databases`.
+    private struct Scene {
+        let receivers: ReceiverScene
+        let databases: String
+
+        init(_ installation: Installation) async throws {
+            receivers = try await ReceiverScene(installation)
+            databases = try await receivers.topic("databases", of: receivers.ada)
+        }
+
+        /// Routes in the shape of the input.
+        func routes(_ routes: [(match: String, topic: String?, priority: Int64?)]) -> JSONObject {
+            let items = routes.map { route in
+                var item: JSONObject = ["match": .string(route.match)]
+                if let topic = route.topic { item["topicId"] = .string(topic) }
+                if let priority = route.priority { item["priority"] = .int(priority) }
+                return JSONValue.object(item)
+            }
+            return ["routes": .array(items)]
+        }
+
+        func incidents() async throws -> [JSONValue] {
+            let answer = try await receivers.installation.curl(
+                "{ listIncidents { items { key topicId state priority occurrences } } }",
+                token: receivers.ada
+            )
+            let items = answer["data"]?["listIncidents"]?["items"]?.arrayValue ?? []
+            return items.sorted { ($0["key"]?.stringValue ?? "") < ($1["key"]?.stringValue ?? "") }
+        }
+
+        func post(_ way: ReceiverScene.Way, _ event: String) async throws {
+            let answer = try await receivers.post("/in/\(way.key)", event)
+            #expect(answer.status == 202, "\(answer.body)")
+        }
+    }
+
+    @Test("the first route that matches chooses topic and priority; what matches none goes to the integration's own")
+    func chosen() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let way = try await scene.receivers.way(
+                "EVENT",
+                scene.routes([
+                    (#"{"team": "db", "env": {"!=": ["test", "dev"]}}"#, scene.databases, nil),
+                    (#"{"host": {"=*": "web-*.eu"}}"#, nil, 5), (#"{"team": "db"}"#, nil, 1),
+                ])
+            )
+            for (title, labels) in [
+                ("one", #"{"team": "db"}"#), ("two", #"{"team": "db", "env": "dev", "host": "web-1.eu"}"#),
+                ("three", #"{"team": "db", "env": "test"}"#), ("four", #"{"host": "web-1.us"}"#), ("five", "{}"),
+            ] {
+                try await scene.post(way, #"{"action": "log", "title": "\#(title)", "labels": \#(labels)}"#)
+            }
+            let (own, routed) = try await (scene.receivers.messages(), scene.receivers.messages(in: scene.databases))
+            #expect(routed.map { $0["title"] } == ["one"] && routed.map { $0["priority"] } == [4], "\(routed)")
+            #expect(own.map { $0["title"] } == ["two", "three", "four", "five"], "\(own)")
+            #expect(own.map { $0["priority"] } == [5, 1, 4, 4], "\(own)")
+        }
+    }
+
+    @Test("an incident stays where it was opened: a repeat with other labels and an end without any reach it")
+    func stays() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let way = try await scene.receivers.way(
+                "PAGERDUTY",
+                scene.routes([(#"{"group": "db"}"#, scene.databases, nil)])
+            )
+            func send(_ action: String, _ group: String?) async throws {
+                var event = #"{"routing_key": "\#(way.key)", "event_action": "\#(action)", "dedup_key": "db-3""#
+                if let group {
+                    event += #", "payload": {"summary": "Disk full", "source": "db-3", "severity": "critical","#
+                    event += #" "group": "\#(group)"}"#
+                }
+                let answer = try await scene.receivers.post("/v2/enqueue", event + "}")
+                #expect(answer.status == 202, "\(answer.body)")
+            }
+            try await send("trigger", "db")
+            try await send("trigger", "web")
+            var incidents = try await scene.incidents()
+            #expect(incidents.count == 1 && incidents[0]["topicId"]?.stringValue == scene.databases, "\(incidents)")
+            #expect(incidents[0]["state"] == "OPEN" && incidents[0]["occurrences"] == 2, "\(incidents)")
+            try await send("acknowledge", nil)
+            #expect(try await scene.incidents()[0]["state"] == "ACKNOWLEDGED")
+            try await send("resolve", nil)
+            incidents = try await scene.incidents()
+            #expect(incidents.map { $0["state"] } == ["RESOLVED"], "\(incidents)")
+            #expect(try await scene.receivers.integration(way.id, "unmatchedResolves")["unmatchedResolves"] == 0)
+            // What comes after its end goes by its labels.
+            try await send("trigger", "web")
+            incidents = try await scene.incidents()
+            let open = incidents.filter { $0["state"] == "OPEN" }
+            #expect(open.map { $0["topicId"]?.stringValue } == [scene.receivers.topicID], "\(incidents)")
+        }
+    }
+
+    @Test("of one request each event goes by its own labels, and one without labels follows the incident before it")
+    func together() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let way = try await scene.receivers.way(
+                "EVENT",
+                scene.routes([(#"{"team": "db"}"#, scene.databases, nil)])
+            )
+            let events = #"""
+                [{"action": "trigger", "key": "a", "title": "A", "labels": {"team": "db"}},
+                {"action": "trigger", "key": "b", "title": "B"},
+                {"action": "resolve", "key": "a"}]
+                """#
+            try await scene.post(way, events)
+            let incidents = try await scene.incidents()
+            #expect(incidents.map { $0["state"] } == ["RESOLVED", "OPEN"], "\(incidents)")
+            let topics = incidents.map { $0["topicId"]?.stringValue }
+            #expect(topics == [scene.databases, scene.receivers.topicID], "\(incidents)")
+        }
+    }
+
+    @Test("with an incident an alert, each goes by that alert's labels")
+    func alerts() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            var more = scene.routes([(#"{"instance": {"=*": "db-*"}}"#, scene.databases, nil)])
+            more["grouping"] = "ALERT"
+            let way = try await scene.receivers.way("ALERTMANAGER", more)
+            let answer = try await scene.receivers.post("/in/\(way.key)", SentBody.alertmanager)
+            #expect(answer.status == 200, "\(answer.body)")
+            let incidents = try await scene.incidents()
+            #expect(incidents.map { $0["topicId"]?.stringValue } == [scene.databases], "\(incidents)")
+            let over = SentBody.alertmanager.replacing("firing", with: "resolved")
+                .replacing(#""instance":"db-1:9100","#, with: "")
+            #expect(try await scene.receivers.post("/in/\(way.key)", over).status == 200)
+            #expect(try await scene.incidents().map { $0["state"] } == ["RESOLVED"])
+        }
+    }
+
+    @Test("a topic whose grant was taken back loses no event: it comes to the integration's own, and recent says so")
+    func takenBack() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let (ada, bob) = (scene.receivers.ada, scene.receivers.bob)
+            let topic = try await scene.receivers.topic("bobs", of: bob)
+            let shared = try await installation.curl(
+                "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"ada\", roles: [PUBLISHER]}) { id } }",
+                ["t": .string(topic)],
+                token: bob
+            )
+            let grant = try #require(shared["data"]?["grantTopic"]?["id"], "\(shared)")
+            let way = try await scene.receivers.way("EVENT", scene.routes([(#"{"team": "db"}"#, topic, 5)]))
+            let event = #"{"action": "trigger", "key": "k", "title": "Disk full", "labels": {"team": "db"}}"#
+            try await scene.post(way, event)
+            let theirs = try await installation.curl("{ listIncidents { items { topicId state } } }", token: bob)
+            #expect(
+                theirs["data"]?["listIncidents"]?["items"] == [["topicId": .string(topic), "state": "OPEN"]],
+                "\(theirs)"
+            )
+            // Who publishes there reads nothing by it.
+            #expect(try await scene.incidents().isEmpty)
+            let revoked = try await installation.curl(
+                "mutation($id: ID!) { revokeGrant(id: $id) { id } }",
+                ["id": grant],
+                token: bob
+            )
+            #expect(revoked["errors"] == nil, "\(revoked)")
+            try await scene.post(way, event)
+            let incidents = try await scene.incidents()
+            #expect(incidents.map { $0["topicId"]?.stringValue } == [scene.receivers.topicID], "\(incidents)")
+            #expect(incidents.map { $0["priority"] } == [5], "\(incidents)")
+            let seen = try await scene.receivers.integration(way.id, "trouble recent(limit: 1) { outcome }")
+            let outcome = seen["recent"]?[0]?["outcome"]?.stringValue ?? ""
+            #expect(outcome.hasPrefix("OPENED") && outcome.contains("the topic \(topic) of a route"), "\(seen)")
+            #expect(seen["trouble"]?.stringValue?.contains(topic) == true, "\(seen)")
+            // A topic that was deleted is the same.
+            let own = try await scene.receivers.topic("short", of: ada)
+            let other = try await scene.receivers.way("EVENT", scene.routes([(#"{"team": "db"}"#, own, nil)]))
+            let gone = try await installation.curl(
+                "mutation($id: ID!) { deleteTopic(input: { id: $id, _version: 1 }) { id } }",
+                ["id": .string(own)],
+                token: ada
+            )
+            #expect(gone["errors"] == nil, "\(gone)")
+            try await scene.post(other, #"{"action": "log", "title": "late", "labels": {"team": "db"}}"#)
+            #expect(try await scene.receivers.messages().last?["title"] == "late")
+        }
+    }
+
+    @Test("a topic that its owner, or who writes, may not publish to is answered as one that is not there")
+    func foreign() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let (ada, bob) = (scene.receivers.ada, scene.receivers.bob)
+            let absent = "01930000-0000-7000-8000-000000000000"
+            let bobs = try await scene.receivers.topic("bobs", of: bob)
+            var more = scene.routes([(#"{"team": "db"}"#, scene.databases, nil)])
+            more["editors"] = ["bob"]
+            let way = try await scene.receivers.way("EVENT", more)
+            func answer(_ topic: String, _ token: String) async throws -> String {
+                let kept = #"{ match: "{\"team\": \"db\"}", topicId: "\#(scene.databases)" }"#
+                let added = #"{ match: "{\"team\": \"web\"}", topicId: "\#(topic)" }"#
+                let document = """
+                    mutation { updateIntegration(input: { id: "\(way.id)", routes: [\(kept), \(added)], _version: 1 })
+                      { id } }
+                    """
+                let answer = try await installation.curl(document, token: token)
+                #expect(answer["errors"]?[0]?["extensions"]?["code"] == "BAD_USER_INPUT", "\(answer)")
+                return answer.serializedString().replacing(topic, with: "TOPIC")
+            }
+            // Ada's route stays untouched in the hands of bob, who may not see its topic.
+            #expect(try await answer(bobs, ada) == answer(absent, ada))
+            #expect(try await answer(bobs, bob) == answer(absent, bob))
+            #expect(try await answer(scene.receivers.topicID, bob) == answer(absent, bob))
+            let renamed = try await installation.curl(
+                #"mutation { updateIntegration(input: { id: "\#(way.id)", name: "n", _version: 1 }) { name } }"#,
+                token: bob
+            )
+            #expect(renamed["data"]?["updateIntegration"]?["name"] == "n", "\(renamed)")
+        }
+    }
+
+    @Test("routes have bounds, and what means nothing is refused with what to write")
+    func bounds() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let labels = (0..<11).map { #""l\#($0)": "x""# }.joined(separator: ", ")
+            let long = String(repeating: "x", count: 257)
+            let many = (0..<21).map { _ in (match: #"{"a": "b"}"#, topic: String?.none, priority: Int64?.some(1)) }
+            for (routes, words) in [
+                (many, "at most 20"), ([("{\(labels)}", nil, 1)], "1 to 10 labels"),
+                ([("{}", nil, 1)], "1 to 10 labels"),
+                ([("[]", nil, 1)], "match must be an object"), ([(#"{"a": 7}"#, nil, 1)], "match must be an object"),
+                ([(#"{"a": {"~": "b"}}"#, nil, 1)], "match must be an object"),
+                ([(#"{"a": "b"}"#, nil, nil)], "a topicId"),
+                ([(#"{"a": "b"}"#, nil, 6)], "1 (min) to 5"), ([("{\"a\": \"\(long)\"}", nil, 1)], "at most 256"),
+                ([("{\"a\": {\"=*\": \"\(long)\"}}", nil, 1)], "at most 64"),
+                ([("{\"\": \"b\"}", nil, 1)], "name of a label"),
+            ] {
+                var input = scene.routes(routes)
+                for (name, value) in [("name", "r"), ("kind", "EVENT"), ("topicId", scene.receivers.topicID)] {
+                    input[name] = .string(value)
+                }
+                let answer = try await installation.curl(
+                    "mutation($input: CreateIntegrationInput!) { createIntegration(input: $input) { id } }",
+                    ["input": .object(input)],
+                    token: scene.receivers.ada
+                )
+                #expect(answer["errors"]?[0]?["extensions"]?["code"] == "BAD_USER_INPUT", "\(answer)")
+                #expect(answer["errors"]?[0]?["message"]?.stringValue?.contains(words) == true, "\(words): \(answer)")
+            }
+        }
+    }
+
+    @Test("a preview shows the topic and the priority that routes choose, and a topic that is lost")
+    func preview() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let lost = try await scene.receivers.topic("lost", of: scene.receivers.ada)
+            let way = try await scene.receivers.way(
+                "EVENT",
+                scene.routes([(#"{"team": "db"}"#, scene.databases, 2), (#"{"team": "web"}"#, lost, nil)])
+            )
+            let gone = try await installation.curl(
+                "mutation($id: ID!) { deleteTopic(input: { id: $id, _version: 1 }) { id } }",
+                ["id": .string(lost)],
+                token: scene.receivers.ada
+            )
+            #expect(gone["errors"] == nil, "\(gone)")
+            func preview(_ team: String, token: String) async throws -> JSONValue {
+                try await installation.curl(
+                    """
+                    query($body: String!, $id: ID) { previewReceiver(kind: EVENT, body: $body, integrationId: $id) {
+                      events { topicId priority } problems } }
+                    """,
+                    [
+                        "id": .string(way.id),
+                        "body": .string(#"{"action": "trigger", "title": "t", "labels": {"team": "\#(team)"}}"#),
+                    ],
+                    token: token
+                )
+            }
+            let found = try await preview("db", token: scene.receivers.ada)["data"]?["previewReceiver"]
+            #expect(
+                found?["events"] == [["topicId": .string(scene.databases), "priority": 2]],
+                "\(String(describing: found))"
+            )
+            #expect(found?["problems"] == [], "\(String(describing: found))")
+            let other = try await preview("web", token: scene.receivers.ada)["data"]?["previewReceiver"]
+            #expect(
+                other?["events"]?[0]?["topicId"]?.stringValue == scene.receivers.topicID,
+                "\(String(describing: other))"
+            )
+            #expect(other?["problems"]?[0]?.stringValue?.contains(lost) == true, "\(String(describing: other))")
+            let refused = try await preview("db", token: scene.receivers.bob)
+            #expect(refused["errors"]?[0]?["extensions"]?["code"] == "UNAUTHORIZED", "\(refused)")
+        }
+    }
+
+    @Test("OWNER of a shared topic sees the routes of its ways in, and sets none: they lead elsewhere")
+    func ofOwner() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let way = try await scene.receivers.way("EVENT")
+            let share = "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"bob\", roles: [OWNER]}) { id } }"
+            let shared = try await installation.curl(
+                share,
+                ["t": .string(scene.receivers.topicID)],
+                token: scene.receivers.ada
+            )
+            #expect(shared["errors"] == nil, "\(shared)")
+            let route = #"{ match: "{\"a\": \"b\"}", priority: 5 }"#
+            let document =
+                "mutation { updateIntegration(input: { id: \"\(way.id)\", routes: [\(route)], _version: 1 }) { id } }"
+            let answer = try await installation.curl(document, token: scene.receivers.bob)
+            #expect(answer["errors"]?[0]?["extensions"]?["code"] == "UNAUTHORIZED", "\(answer)")
+            #expect(try await installation.curl(document, token: scene.receivers.ada)["errors"] == nil)
+        }
+    }
+
+    @Test("an end of ntfy's sequence reaches the topic where it is shown")
+    func withdrawal() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let way = try await scene.receivers.way(
+                "NTFY",
+                scene.routes([(#"{"tags": {"=*": "*db*"}}"#, scene.databases, nil)])
+            )
+            let key = "Authorization: Bearer \(way.key)"
+            let shown = try await scene.receivers.post("/alerts/disk", "91 %", [key, "Tags: warning,db"])
+            #expect(shown.status == 200, "\(shown.body)")
+            #expect(try await scene.receivers.messages(in: scene.databases).map { $0["body"] } == ["91 %"])
+            let ended = try await scene.receivers.post("/alerts/disk", "", [key], method: "DELETE")
+            #expect(ended.status == 200, "\(ended.body)")
+            #expect(try await scene.receivers.messages(in: scene.databases).count == 2)
+            #expect(try await scene.receivers.messages().isEmpty)
+        }
+    }
+
+    @Test("the command line writes routes as lines, and reads them back with names of topics")
+    func command() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let ada = scene.receivers.ada
+            let made = try await installation.tocsin(
+                [
+                    "integration", "add", "From scripts", "--kind", "event", "--topic", "alerts", "--route",
+                    #"team=db note="a b" host=*db-* -> databases priority 5"#, "--route",
+                    "env!=live env!=next -> priority 1",
+                ],
+                token: ada
+            )
+            #expect(made.status == 0, "\(made.errors)")
+            func shown() async throws -> [String] {
+                let shown = try await installation.tocsin(["integration", "show", "From scripts"], token: ada)
+                #expect(shown.status == 0, "\(shown.errors)")
+                return shown.output.split(separator: "\n").filter { $0.hasPrefix("route\t") }
+                    .map { String($0.dropFirst(6)) }
+            }
+            #expect(
+                try await shown() == [
+                    #"team=db note="a b" host=*db-* -> databases priority 5"#, "env!=live env!=next -> priority 1",
+                ]
+            )
+            let set = try await installation.tocsin(
+                ["integration", "set", "From scripts", "--route", "team=db -> databases"],
+                token: ada
+            )
+            #expect(set.status == 0 && set.output == "route\tteam=db -> databases\n", "\(set.output) \(set.errors)")
+            for wrong in ["team=db", "-> databases", "team -> databases", "team=db -> no such topic"] {
+                let refused = try await installation.tocsin(
+                    ["integration", "set", "From scripts", "--route", wrong],
+                    token: ada
+                )
+                #expect(refused.status != 0 && !refused.errors.isEmpty, "\(wrong)")
+            }
+            let none = try await installation.tocsin(["integration", "set", "From scripts", "--no-routes"], token: ada)
+            #expect(none.status == 0, "\(none.errors)")
+            #expect(try await shown().isEmpty)
+        }
+    }
+}
