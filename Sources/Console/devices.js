@@ -32,10 +32,13 @@ export async function open() {
         onclick: () => sure(texts.devices.sureRemove(named(device, here))) && act(() => client.mutate(REMOVE, { id: device.id, token: device.token })),
       }, texts.devices.remove),
     ]);
+    // A browser that gets none has none to end.
+    const isOn = devices.some(({ id, active }) => id === here && active);
     put(body,
+      isOn ? el("p", {}, texts.start.pushed) : null,
       el("div", { className: "row" },
-        el("button", { className: "main", onclick: () => act(() => registerWebPush(client, { worker })) }, texts.words.getPushes),
-        el("button", { onclick: () => act(() => unregisterWebPush(client)) }, texts.devices.noPushes)),
+        isOn ? null : el("button", { className: "main", onclick: () => act(() => registerWebPush(client, { worker })) }, texts.words.getPushes),
+        here ? el("button", { onclick: () => act(() => unregisterWebPush(client)) }, texts.devices.noPushes) : null),
       rows.length > 0 ? table(texts.devices.yours, texts.devices.columns, rows) : el("p", {}, texts.devices.none));
   }
   async function act(action) {
@@ -44,6 +47,8 @@ export async function open() {
       if (answer?.reason) note(answer.reason);
       else if (answer?.state === "denied") note(texts.devices.forbidden);
       await draw();
+      // What was pressed may be gone.
+      if (document.activeElement === document.body) body.querySelector("button")?.focus();
     } catch (error) {
       note(explained(error));
     }
