@@ -10,7 +10,9 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Manage local users.",
         discussion: "People whose sign-in provider is elsewhere are managed there, and are not listed.",
-        subcommands: [Add.self, List.self, Disable.self, Enable.self, Admin.self, GroupMaker.self, Password.self, Link.self]
+        subcommands: [
+            Add.self, List.self, Disable.self, Enable.self, Admin.self, GroupMaker.self, Password.self, Link.self,
+        ]
     )
 
     struct Add: AsyncParsableCommand {

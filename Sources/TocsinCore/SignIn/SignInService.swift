@@ -195,7 +195,9 @@ extension SignInService {
     }
 
     /// Makes the session that of the user whose the identity is: a local one by a link, or one of
-    /// its own. Answers why it may not begin.
+    /// its own.
+    ///
+    /// Answers why it may not begin; nil where it may.
     private static func place(
         _ session: inout Session,
         of person: VouchedPerson,

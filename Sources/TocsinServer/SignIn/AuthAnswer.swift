@@ -107,7 +107,8 @@ enum AuthAnswer {
         case .badInput(let text): return Self.error(.badRequest, .badUserInput, text)
         case .limit(let text): return Self.error(.serviceUnavailable, .limit, text, [("retry-after", "1")])
         case .conflicting(let text): return Self.error(.conflict, .conflict, text)
-        case .reauthenticate: return Self.error(.forbidden, .reauthenticate, "Prove again who you are, then repeat this.")
+        case .reauthenticate:
+            return Self.error(.forbidden, .reauthenticate, "Prove again who you are, then repeat this.")
         case .unauthorized: return Self.error(.forbidden, .unauthorized, "You may not do this.")
         case .unavailable, .uncertain:
             let text = "The server cannot do this just now; try again."
