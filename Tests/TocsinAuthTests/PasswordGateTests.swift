@@ -54,8 +54,8 @@ struct PasswordGateTests {
                 group.addTask { #expect(await (try? gate.verify("another horse", against: text)) == false) }
             }
         }
-        // Four are worked on, with three times as long between them: thirteen times one.
-        #expect(begin.duration(to: .now) > .seconds(7 * spent))
+        // Four are worked on, with seven times as long between them: twenty-five times one.
+        #expect(begin.duration(to: .now) > .seconds(13 * spent))
     }
 
     /// What this thread has had of a processor, in seconds.

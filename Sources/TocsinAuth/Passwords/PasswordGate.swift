@@ -6,7 +6,7 @@ package import TocsinCore
 /// Makes and checks passwords' hashes on a thread of its own: one after the other, for each takes
 /// 0.1 s of a core and 32 MiB; some wait, and more are refused.
 ///
-/// After a wrong password the thread rests, so that guesses take a quarter of the processors at
+/// After a wrong password the thread rests, so that guesses take an eighth of the processors at
 /// most. There is one gate for the process, so that the bounds are the node's.
 package final class PasswordGate: PasswordHashing {
     /// How many may wait while one is worked on.
@@ -29,7 +29,7 @@ package final class PasswordGate: PasswordHashing {
 
     /// A gate of a machine with so many processors, through which nobody goes yet.
     package init(processors: Int = sysconf(Int32(_SC_NPROCESSORS_ONLN))) {
-        rest = max(0, 4 / Double(max(1, processors)) - 1)
+        rest = max(0, 8 / Double(max(1, processors)) - 1)
     }
 
     /// The text to store for a password; throws `limit` while too many wait.
