@@ -4,43 +4,52 @@ import { el, field, form, note, put } from "./dom.js";
 import { makePublishToken } from "./publish-token.js";
 import { explained, texts } from "./texts.js";
 
-export async function open({ topics }) {
+export async function open({ topics, go }) {
   let known = (await topics()).filter(({ roles }) => roles.includes("OWNER"));
   const steps = [1, 2, 3, 4].map(() => el("li"));
   const done = (index, ...words) => {
     steps[index].className = "done";
     put(steps[index], "✓ ", ...words);
   };
-  const name = el("input", { required: true, value: texts.start.topic, maxLength: 200 });
-  const first = () => {
-    if (known.length > 0) return done(0, texts.start.has(el("a", { href: `${base}/topics/${known[0].id}`, className: "free" }, known[0].name)));
-    put(steps[0], form([field(texts.start.make, name)], texts.words.makeIt, async () => {
+  const making = (value, then) => {
+    const name = el("input", { required: true, value, maxLength: 200 });
+    return form([field(texts.start.make, name)], texts.words.makeIt, async () => {
       const { createTopic } = await client.mutate("mutation Make($input: CreateTopicInput!) { createTopic(input: $input) { id name } }", { input: { name: name.value, arn: "" } });
-      known = [createTopic];
       dispatchEvent(new Event("tocsin-topics"));
+      then(createTopic);
+    }, { explain: explained });
+  };
+  const first = () => {
+    if (known.length > 0) {
+      return done(0, texts.start.has(el("a", { href: `${base}/topics/${known[0].id}`, className: "free" }, known[0].name)),
+        el("details", {}, el("summary", {}, texts.start.another), making("", ({ id }) => go(`/topics/${id}`))));
+    }
+    put(steps[0], making(texts.start.topic, (topic) => {
+      known = [topic];
       first();
       second();
-    }, { explain: explained }));
+    }));
   };
+  const command = el("pre", { tabIndex: 0, hidden: true });
+  const byCommand = el("div", {}, el("button", {
+    async onclick() {
+      try {
+        put(command, (await parts()).integrations ? await byKey(known[0]) : (await makePublishToken(known[0], texts.start.key)).command);
+        command.hidden = false;
+      } catch (error) {
+        note(explained(error));
+      }
+    },
+  }, texts.start.command), command);
   const second = () => {
-    const command = el("pre", { tabIndex: 0 });
-    put(steps[1], el("p", {}, texts.start.send),
-      known.length === 0 ? el("p", { className: "hint" }, texts.start.afterFirst) : el("button", {
-        async onclick() {
-          try {
-            put(command, (await parts()).integrations ? await byKey(known[0]) : (await makePublishToken(known[0], texts.start.key)).command);
-          } catch (error) {
-            note(explained(error));
-          }
-        },
-      }, texts.start.command), command);
+    put(steps[1], el("p", {}, texts.start.send), known.length === 0 ? el("p", { className: "hint" }, texts.start.afterFirst) : byCommand);
     if (known.length > 0) void hear();
   };
   const ended = new AbortController();
   async function hear() {
     try {
       for await (const message of client.follow(known[0].id, { signal: ended.signal })) {
-        done(1, texts.start.came(el("a", { href: `${base}/messages/${message.id}`, className: "free" }, message.title)));
+        done(1, texts.start.came(el("a", { href: `${base}/messages/${message.id}`, className: "free" }, message.title)), byCommand);
         void watch(message.id);
       }
     } catch (error) {

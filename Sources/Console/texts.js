@@ -629,6 +629,7 @@ export const texts = {
   start: {
     has: (topic) => ["You have the topic ", topic, "."],
     make: "Make a topic",
+    another: "Make another topic",
     // Names of what is made, and the first message.
     topic: "alerts",
     key: "first steps",

@@ -185,6 +185,8 @@ def walk(server, simulator, context, checks, pictures, trees):
     sent = subprocess.run(["bash", "-c", command.inner_text()], capture_output=True, text=True, timeout=60)
     here.same("the command that Start shows publishes", '"event":"message"' in sent.stdout, True)
     expect(page.get_by_text("It came:")).to_be_visible(timeout=60_000)
+    # The last step sends once more by it.
+    expect(command).to_be_visible()
 
     before = len(here.requests)
     here.go("/feed", "All messages")
