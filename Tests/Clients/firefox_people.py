@@ -134,11 +134,11 @@ def share(root, topic, kind, name):
     root.page.until(f"rows('{GRANTS}', '{kind} {name}').length === 1")
 
 
-def watched(root, token, topic, least):
-    """Waits until so many lines of the topic are open at the server: whoever looks at it hears of its end from then on."""
-    deadline, seen = time.monotonic() + 60, -1
-    while seen < least:
-        assert time.monotonic() < deadline, f"{seen} watch the topic in place of {least}"
+def watched(root, token, topic, wanted):
+    """Waits until so many lines of the topic are open at the server: whoever has one hears of its end from then on."""
+    deadline, seen = time.monotonic() + 60, None
+    while seen != wanted:
+        assert time.monotonic() < deadline, f"{seen} watch the topic in place of {wanted}"
         seen = root.server.post(token, "query($t: ID!) { getTopic(id: $t) { watchers } }", t=topic)["getTopic"]["watchers"]
 
 
@@ -150,6 +150,9 @@ def taken_back(root, ben, token, topic):
     ways = (("user", "ben", "/feed", "All messages", "No message yet."), ("group", "ops", f"/messages/{message}", "One", "This is not there, or not for you."))
     for kind, name, path, heading, gone in ways:
         share(root, topic, kind, name)
+        # No line of the page before is left.
+        ben.page.go("about:blank")
+        watched(root, token, topic, 0)
         ben.go(path, heading)
         ben.page.until("document.querySelector('#rail').textContent.includes('alerts')")
         watched(root, token, topic, 1)
