@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
 # five states, texts of strangers, keys alone, what a team does, a phone, long lists, what is one's own, no network, three
-# tabs and kills, people of two sign-in providers, below a path with one, the same in Firefox with a real Web Push, and two
-# people in Chromium and Firefox at two servers of one PostgreSQL.
+# tabs and kills, and a provider below a path. People of two sign-in providers walk in Chromium and in Firefox. In Firefox
+# there is a real Web Push, too; keys, texts of strangers, no network, tabs and the dark; a team, what is one's own, long
+# lists, a narrow screen. Two people in Chromium and Firefox are at two servers of one PostgreSQL.
 # What screen readers are told of each view is compared with Tests/Clients/trees. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark, with forced colours and at 400 %
@@ -68,7 +69,8 @@ walk() {
 
 step "Walking through the console, two walks at a time"
 names=(views strangers states keys team phone many own offline)
-! has firefox-esr || names+=(firefox-walks)
+firefox=""
+! has firefox-esr || { firefox=$(command -v firefox-esr) && names+=(firefox-walks firefox-people firefox-lists); }
 with_people() {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
@@ -77,9 +79,11 @@ with_people() {
     if has openssl && install_sign_in_providers; then
         walk below below.py "$chromium" "$sign_in_python"
         walk provider provider.py "$chromium" "$sign_in_python"
+        [ -z "$firefox" ] || walk firefox-provider provider.py "$firefox" "$sign_in_python"
     else
         touch "$folder/below.left-out"
     fi
+    [ -z "$firefox" ] || walk firefox-people firefox_people.py "$firefox"
 }
 with_strangers() {
     walk strangers injections.py "$chromium"
@@ -87,30 +91,33 @@ with_strangers() {
     walk phone phone.py "$chromium" ${pictures:+"$pictures"}
     walk many many.py "$chromium"
     walk offline offline.py "$chromium" "$kills"
-    ! has firefox-esr || walk firefox-walks firefox_walks.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
+    [ -n "$firefox" ] || return 0
+    walk firefox-walks firefox_walks.py "$firefox" ${pictures:+"$pictures"}
+    walk firefox-lists firefox_lists.py "$firefox"
 }
 start_lane with_people
 one=$lane_process
 start_lane with_strangers
 other=$lane_process
 wait "$one"
-if has firefox-esr && has openssl; then
+if [ -n "$firefox" ] && has openssl; then
     names+=(firefox)
-    walk firefox firefox.py "$(command -v firefox-esr)" ${pictures:+"$pictures"}
+    walk firefox firefox.py "$firefox" ${pictures:+"$pictures"}
     if [ -n "${TOCSIN_TEST_POSTGRES:-}" ] || { install_packages postgresql && start_postgres; }; then
         names+=(nodes)
-        walk nodes nodes.py "$chromium" "$(command -v firefox-esr)"
+        walk nodes nodes.py "$chromium" "$firefox"
     else
         step "PostgreSQL could not be started; the walk at two servers is left out."
     fi
 else
-    step "Firefox could not be installed; its walk, a real Web Push, and the walk at two servers are left out."
+    step "Firefox could not be installed; its walks, a real Web Push, and the walk at two servers are left out."
 fi
 wait "$other"
 if [ -e "$folder/below.left-out" ]; then
     step "openssl or the sign-in providers could not be installed; the walks of their people are left out."
 else
     names+=(below provider)
+    [ -z "$firefox" ] || names+=(firefox-provider)
 fi
 # What failed is said last, because logs are cut at their beginning.
 for name in "${names[@]}"; do
