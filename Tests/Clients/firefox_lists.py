@@ -233,9 +233,9 @@ def walk(root, firefox, _):
     root.page.resize(320, 200, 4)
     root.becomes("where the screen is low the bar covers nothing", "[devicePixelRatio, getComputedStyle(document.getElementById('dock')).position]", [4, "static"])
     section("320 px and 400 %")
+    root.same("no page complains", complaints(firefox), [])
     forced_colours(root, firefox, list(all_views)[1])
     section("forced colours")
-    root.same("no page complains", complaints(firefox), [])
 
 
 if __name__ == "__main__":
