@@ -196,43 +196,47 @@ def older(here, topic):
 
 def elsewhere(here, browser, checks, token, topic):
     """What is read at another device is counted at once; a hidden page asks nothing, and counts when it is shown."""
-    server, other = here.server, entered(here.server, browser, checks, "root")
-    page = other.page
-    # Nothing but the live line may tell of it, and a page that is not shown.
-    page.add_init_script("""
-      const every = window.setInterval;
-      window.setInterval = (run, pause, ...more) => (pause === 60000 ? 0 : every(run, pause, ...more));
-      let isHidden = false;
-      Object.defineProperty(document, "visibilityState", { get: () => (isHidden ? "hidden" : "visible") });
-      window.hide = (is) => { isHidden = is; document.dispatchEvent(new Event("visibilitychange")); };""")
-    read = "mutation($t: ID!, $n: Int!) { markRead(topicId: $t, number: $n) { topics { topicId unread } } }"
-
-    def mark(number):
-        return next(each["unread"] for each in server.post(token, read, t=topic, n=number)["markRead"]["topics"] if each["topicId"] == topic)
+    server = here.server
+    shown, hidden = pages = [entered(server, browser, checks, "root") for _ in range(2)]
+    read = "mutation($t: ID!, $n: Int!) { markRead(topicId: $t, number: $n) { unread } }"
 
     def count(where):
         return where.page.locator("#rail").get_by_role("link", name="alerts")
 
-    for title in ("To read", "To read later"):
-        server.publish(token, topic, title)
+    def asked():
+        return len([each for each in hidden.requests if each.endswith("/graphql")])
+
+    for number in range(6):
+        server.publish(token, topic, f"To read {number}")
     last = server.post(token, "query($t: ID!) { getTopic(id: $t) { lastNumber } }", t=topic)["getTopic"]["lastNumber"]
-    mark(last - 2)
-    other.go("/devices", "Devices")
-    expect(count(other)).to_contain_text("2 unread", timeout=60_000)
-    mark(last - 1)
-    expect(count(other)).to_contain_text("1 unread", timeout=60_000)
-    here.go("/devices", "Devices")
-    expect(count(here)).to_contain_text("1 unread", timeout=60_000)
-    page.wait_for_load_state("networkidle")
-    page.evaluate("hide(true)")
-    asked = len([each for each in other.requests if each.endswith("/graphql")])
-    left = mark(last)
-    expect(count(here)).not_to_contain_text("unread", timeout=60_000)
-    here.same("what is read at another device is counted at once, and a hidden page asks nothing", [left, len([each for each in other.requests if each.endswith("/graphql")])], [0, asked])
-    page.evaluate("hide(false)")
-    expect(count(other)).not_to_contain_text("unread", timeout=60_000)
-    here.same("a page that is shown again counts anew", other.complaints, [])
-    other.context.close()
+    server.post(token, read, t=topic, n=last - 6)
+    for each in pages:
+        # Nothing but the live line may tell of it.
+        each.page.add_init_script("""
+          const every = window.setInterval;
+          window.setInterval = (run, pause, ...more) => (pause === 60000 ? 0 : every(run, pause, ...more));
+          let isHidden = false;
+          Object.defineProperty(document, "visibilityState", { get: () => (isHidden ? "hidden" : "visible") });
+          window.hide = (is) => { isHidden = is; document.dispatchEvent(new Event("visibilitychange")); };""")
+        each.go("/devices", "Devices")
+        expect(count(each)).to_contain_text("6 unread", timeout=60_000)
+    # A page counts a few times when it comes up, and not so often.
+    for left in (5, 4, 3, 2):
+        server.post(token, read, t=topic, n=last - left)
+        for each in pages:
+            expect(count(each)).to_contain_text(f"{left} unread", timeout=60_000)
+    hidden.page.evaluate("hide(true)")
+    before = asked()
+    for left in (1, 0):
+        server.post(token, read, t=topic, n=last - left)
+        expect(count(shown)).to_contain_text("1 unread" if left else "alerts", timeout=60_000)
+    expect(count(shown)).not_to_contain_text("unread", timeout=60_000)
+    here.same("what is read at another device is counted at once, and a hidden page asks nothing", asked(), before)
+    hidden.page.evaluate("hide(false)")
+    expect(count(hidden)).not_to_contain_text("unread", timeout=60_000)
+    here.same("a page that is shown again counts anew", [each.complaints for each in pages], [[], []])
+    for each in pages:
+        each.context.close()
 
 
 def start(here, simulator, token, topic):
