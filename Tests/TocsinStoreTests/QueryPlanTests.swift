@@ -49,6 +49,17 @@ struct QueryPlanTests {
         expectIndexed(steps, "groups of a maker")
     }
 
+    @Test("what is asked of a provider's person is served by indexes")
+    func identities() async throws {
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.identity(issuer: "https://id.example", subject: "1")
+            _ = try writer.identity("i")
+            _ = try writer.linkedIdentities(of: UserID("u"))
+            _ = try writer.hasThings(UserID("oidc:p:1"))
+        }
+        expectIndexed(steps, "identities")
+    }
+
     @Test("what is asked of grants for live feeds, sync and upkeep is served by indexes")
     func grants() async throws {
         let subjects = [GrantSubject.user(UserID("u")), .group("ops"), .signedIn]
