@@ -47,6 +47,7 @@ final class APIHarness: Sendable {
         passwords: any PasswordHashing = PasswordGate(),
         signsIn: Bool = false,
         hooks: [any ModelHook] = [],
+        calls: (any OutgoingHTTP)? = nil,
         documents: (ResponseExecutor) -> RequestDocuments = { _ in .freeTexts }
     ) async throws {
         schema = try ReadSchemas.schema(of: model)
@@ -105,6 +106,18 @@ final class APIHarness: Sendable {
                 notes: IntegrationNotes(keptRequests: 20)
             )
         }
+        let buttons = schema.integrations.flatMap { model in
+            calls.map { calls in
+                ButtonService(
+                    environment: environment,
+                    rights: rights,
+                    integrations: model,
+                    sealer: sealer,
+                    http: calls,
+                    allowsLoopback: false
+                )
+            }
+        }
         services = Services(
             environment: environment,
             schema: schema,
@@ -112,7 +125,8 @@ final class APIHarness: Sendable {
             categories: CategoryReading.shipped.categories,
             signIn: desk?.service,
             sessions: desk?.sessions,
-            integrations: integrations
+            integrations: integrations,
+            buttons: buttons
         ) { "ref \($0)" }
         let executor = try ResponseExecutor(
             schema: schema,

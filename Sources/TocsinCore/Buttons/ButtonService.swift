@@ -18,7 +18,7 @@ package struct ButtonService: Sendable {
     package static let lifetimeSeconds = 86_400.0
     /// Calls of a topic in a minute, on one node.
     package static let callsPerMinute = 30
-    private static let timeoutSeconds = 10.0
+    private static let timeoutSeconds = 5.0
     /// What is read of an answer, of which only the status counts.
     private static let maximumAnswerBytes = 64 << 10
     /// So long after it began, nobody waits any more for what came of a call.

@@ -6,6 +6,7 @@ import Synchronization
 /// connection, a thread each.
 final class Receiver: Sendable {
     struct Request: Sendable {
+        var method: String
         var path: String
         /// Names in lower case.
         var headers: [String: String]
@@ -22,7 +23,17 @@ final class Receiver: Sendable {
 
     /// - Parameter answer: The status for a request, given how many came before it to the same
     ///   path; nil for no answer.
-    init(_ answer: @escaping @Sendable (_ path: String, _ earlier: Int) -> Int?) throws {
+    convenience init(_ answer: @escaping @Sendable (_ path: String, _ earlier: Int) -> Int?) throws {
+        try self.init(saying: { path, earlier in answer(path, earlier).map { Self.empty($0) } })
+    }
+
+    /// An answer of this status without a body; the field is whole, with its end of line.
+    static func empty(_ status: Int, _ field: String = "") -> String {
+        "HTTP/1.1 \(status) Scripted\r\n\(field)Content-Length: 0\r\nConnection: close\r\n\r\n"
+    }
+
+    /// - Parameter answer: As above, with the whole text of the answer.
+    init(saying answer: @escaping @Sendable (_ path: String, _ earlier: Int) -> String?) throws {
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -53,7 +64,7 @@ final class Receiver: Sendable {
 
     func requests(_ path: String) -> [Request] { log.requests.withLock { $0.filter { $0.path == path } } }
 
-    private static func serve(_ connection: Int32, _ log: Log, _ answer: (String, Int) -> Int?) {
+    private static func serve(_ connection: Int32, _ log: Log, _ answer: (String, Int) -> String?) {
         defer { close(connection) }
         var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -62,13 +73,12 @@ final class Receiver: Sendable {
             defer { requests.append(request) }
             return requests.count { $0.path == request.path }
         }
-        guard let status = answer(request.path, earlier) else {
+        guard let text = answer(request.path, earlier) else {
             var byte: UInt8 = 0
             // Until the caller gives up.
             _ = recv(connection, &byte, 1, 0)
             return
         }
-        let text = "HTTP/1.1 \(status) Scripted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         _ = text.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
     }
 
@@ -93,6 +103,7 @@ final class Receiver: Sendable {
         }
         let body = Array(bytes[end.upperBound...])
         guard body.count >= headers["content-length"].flatMap({ Int($0) }) ?? 0 else { return nil }
-        return Request(path: String(lines[0].split(separator: " ")[1]), headers: headers, body: body)
+        let words = lines[0].split(separator: " ").map(String.init)
+        return Request(method: words[0], path: words[1], headers: headers, body: body)
     }
 }
