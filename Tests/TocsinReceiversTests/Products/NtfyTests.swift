@@ -99,8 +99,38 @@ struct NtfyTests {
                     body: "{\"a\": 1}"
                 )
         )
+        #expect(allowed.buttons.last?.url == nil, "address and headers are for the server alone")
         let json = #"[{"action":"view","label":"Open","url":"https://a.example"}]"#
         #expect(try #require(read([("X-Actions", json)]).first).buttons.map(\.url) == ["https://a.example"])
+    }
+
+    @Test(
+        "a call that the server would not make is left out with a word, and the message comes all the same",
+        arguments: [
+            (#""headers": {"Host": "a"}"#, "host"), (#""headers": {"content-LENGTH": "1"}"#, "content-length"),
+            (#""headers": {"A": "b\r\nC: d"}"#, "characters"), (#""headers": {"A b": "c"}"#, "characters"),
+            (#""method": "CONNECT""#, "method"), (#""url": "ftp://a.example""#, "address"),
+        ]
+    )
+    func refusedCalls(member: String, words: String) throws {
+        let action = #"[{"action": "http", "label": "It", "url": "https://a.example", \#(member)}]"#
+        guard case .events(let events, let notes) = read([("Actions", action)], change: { $0.allowsHTTPActions = true })
+        else {
+            Issue.record("it was refused")
+            return
+        }
+        #expect(events.count == 1 && events[0].buttons.isEmpty && events[0].links.isEmpty)
+        #expect(notes.count == 1 && notes[0].contains("\"It\" was left out") && notes[0].contains(words), "\(notes)")
+    }
+
+    @Test("an incident has buttons of its own, and a word says that others were left out")
+    func buttonsOfIncidents() throws {
+        let fields = [("X-Incident", "k"), ("Actions", "view, Open, https://a.example")]
+        guard case .events(let events, let notes) = read(fields) else {
+            Issue.record("it was refused")
+            return
+        }
+        #expect(events[0].buttons.isEmpty && notes.contains { $0.contains("'Actions' were left out") }, "\(notes)")
     }
 
     @Test("Firebase: no is not pushed, a key and a sequence are kept, empty headers are absent")
