@@ -174,6 +174,7 @@ struct Probe {
         write("deleteMonitor", #"input: { id: "MONITOR", _version: 1 }"#, monitor),
         write("rotateMonitorKey", #"id: "MONITOR""#, "{ key url monitor \(monitor) }"),
         write("pingMonitor", #"id: "MONITOR""#, monitor), write("pauseMonitor", #"id: "MONITOR""#, monitor),
+        write("pressButton", #"messageId: "MESSAGE", id: "http1""#, "{ isDone status }"),
         write("setIntegrationSecret", #"id: "INTEGRATION", name: SIGNATURE, value: "s""#, integration),
         read("getIncident", #"(id: "ALARM")"#, incident),
         read("listIncidents", #"(filter: { topicId: { eq: "TOPIC" } })"#, "{ items \(incident) nextToken }"),

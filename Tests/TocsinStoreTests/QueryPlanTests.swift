@@ -60,6 +60,15 @@ struct QueryPlanTests {
         expectIndexed(steps, "identities")
     }
 
+    @Test("presses of buttons are found and removed by indexes")
+    func buttons() async throws {
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.buttonPress("http1", of: MessageID("m"), by: UserID("u"))
+            _ = try writer.removeButtonPresses(before: moment(1), limit: 10)
+        }
+        expectIndexed(steps, "presses of buttons")
+    }
+
     @Test("what is asked of grants for live feeds, sync and upkeep is served by indexes")
     func grants() async throws {
         let subjects = [GrantSubject.user(UserID("u")), .group("ops"), .signedIn]

@@ -6,6 +6,7 @@ enum ButtonResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.service("Mutation.pressButton") { invocation throws(ServiceError) in
             let context = invocation.context
+            guard AccessPolicy.mayManageOwnThings(context.caller, writing: true) else { throw .unauthorized }
             guard let service = context.services.buttons else { throw .badInput("This server makes no calls.") }
             let press = try await service.press(
                 invocation.text("id"),
