@@ -23,6 +23,7 @@ struct ButtonSealTests {
         arguments: [
             call(), call(headers: ["A": "b: c", "Authorization": "Bearer x", "E": ""], body: "one\n\ntwo\n"),
             call(body: "\n\n"), call(headers: ["Ü": "ü"], body: "{\"a\": 1}", title: "🚪 Auf"), call(title: ""),
+            call(headers: ["A": "\u{301}a"], body: "\u{301}\r\n", title: "\u{301}e"),
         ]
     )
     func roundTrip(call: ButtonCall) throws {

@@ -67,14 +67,15 @@ package struct ButtonCall: Sendable, Equatable {
     }
 }
 
-// As text: a line each for integration, title, method and address, headers, an empty line, the body.
+// As text: a line each for integration, `=` and title, method and address, headers; an empty line,
+// the body. It is read by bytes: characters could join a mark to what stands behind it.
 extension ButtonCall {
     private static let scope = "button-call"
 
     /// The call as a message keeps it.
     package func sealed(_ sealer: any Sealer) -> String {
         let title = self.title.split(whereSeparator: \.isNewline).joined(separator: " ")
-        var lines = [integrationID, title, call.method + " " + call.url]
+        var lines = [integrationID, "=" + title, call.method + " " + call.url]
         lines += call.headers.sorted { $0.key < $1.key }.map { $0.key + ":" + $0.value }
         let text = lines.joined(separator: "\n") + "\n\n" + call.body
         return sealer.seal(Array(text.utf8), scope: Self.scope)
@@ -83,20 +84,31 @@ extension ButtonCall {
     /// The call that was sealed; nil for any other text.
     package init?(sealed text: String, _ sealer: any Sealer) {
         guard let bytes = sealer.open(text, scope: Self.scope) else { return nil }
-        let whole = String(decoding: bytes, as: UTF8.self)
-        guard let end = whole.firstRange(of: "\n\n") else { return nil }
-        let lines = whole[..<end.lowerBound].split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count >= 3, let space = lines[2].firstIndex(of: " ") else { return nil }
+        let newline = UInt8(ascii: "\n")
+        guard let end = bytes.firstRange(of: [newline, newline]) else { return nil }
+        let lines = bytes[..<end.lowerBound].split(separator: newline, omittingEmptySubsequences: false)
+        guard lines.count >= 3, let target = Self.halves(of: lines[2], at: UInt8(ascii: " ")) else { return nil }
         var call = SenderEvent.Call(
-            method: String(lines[2][..<space]),
-            url: String(lines[2][lines[2].index(after: space)...]),
+            method: target.0,
+            url: target.1,
             headers: [:],
-            body: String(whole[end.upperBound...])
+            body: String(decoding: bytes[end.upperBound...], as: UTF8.self)
         )
         for line in lines.dropFirst(3) {
-            guard let colon = line.firstIndex(of: ":") else { return nil }
-            call.headers[String(line[..<colon])] = String(line[line.index(after: colon)...])
+            guard let (name, value) = Self.halves(of: line, at: UInt8(ascii: ":")) else { return nil }
+            call.headers[name] = value
         }
-        self.init(call, title: lines[1], integrationID: lines[0])
+        self.init(
+            call,
+            title: String(decoding: lines[1].dropFirst(), as: UTF8.self),
+            integrationID: String(decoding: lines[0], as: UTF8.self)
+        )
+    }
+
+    private static func halves(of line: ArraySlice<UInt8>, at mark: UInt8) -> (String, String)? {
+        guard let place = line.firstIndex(of: mark) else { return nil }
+        return (
+            String(decoding: line[..<place], as: UTF8.self), String(decoding: line[(place + 1)...], as: UTF8.self)
+        )
     }
 }
