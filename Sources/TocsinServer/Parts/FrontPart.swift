@@ -136,6 +136,10 @@ struct FrontPart: Sendable {
                 time: process.time,
                 maximumBodyBytes: bodyBytes,
                 shapes: process.settings.server.receiverShapes,
+                subscriptions: SNSConfirmations(
+                    http: process.http,
+                    endpoint: process.settings.server.snsEndpoint
+                ),
                 limited: process.metrics.auth?.limited
             ),
             pings: pings,

@@ -24,6 +24,7 @@ struct ReceiverDesk: Sendable {
     let maximumBodyBytes: Int
     /// The kinds whose posts are taken.
     let shapes: Set<Integration.Kind>
+    private let subscriptions: SNSConfirmations
     private let guesses: KeyGuesses
     private let rates: IntegrationRates
     private let turns = PostTurns()
@@ -44,8 +45,10 @@ struct ReceiverDesk: Sendable {
         time: any TimeSource,
         maximumBodyBytes: Int,
         shapes: Set<Integration.Kind>,
+        subscriptions: SNSConfirmations,
         limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
+        self.subscriptions = subscriptions
         guesses = KeyGuesses(refused: limited?[.network])
         rates = IntegrationRates(refused: limited?[.token])
         (self.integrations, self.intake, self.authenticator) = (integrations, intake, authenticator)
@@ -203,7 +206,7 @@ extension ReceiverDesk {
         switch reading(of: request, admitted) {
         case .answered(let answer): return Given(answer: answer)
         case .refused(let fault): return refused(fault, request, admitted)
-        case .events(let events, let notes):
+        case .events(var events, var notes):
             let seconds = rates.take(
                 // A group of many alerts is more work than one event.
                 events.reduce(0) { $0 + 1 + $1.alerts.count / 100 },
@@ -212,6 +215,15 @@ extension ReceiverDesk {
                 now: time.now()
             )
             if let seconds { return refused(.rateLimited(retryAfterSeconds: seconds), request, admitted) }
+            let subscription = admitted.record.receiver == SNSSubscription.receiver ? SNSSubscription(request) : nil
+            if let subscription {
+                guard let problem = await subscriptions.confirm(subscription, listed: admitted.record.snsTopics) else {
+                    return confirmed(subscription, request, admitted)
+                }
+                notes.insert(problem, at: 0)
+                // Nobody is to open what does not look like Amazon's.
+                if subscription.confirmation == nil { for index in events.indices { events[index].url = nil } }
+            }
             do throws(ServiceError) {
                 let outcomes = try await intake.take(events, from: integration)
                 let accepted = AcceptedEvents(
@@ -220,7 +232,8 @@ extension ReceiverDesk {
                     integration: integration,
                     topicName: admitted.found.topicName
                 )
-                let answer = receiver.answer(accepted, to: request)
+                var answer = receiver.answer(accepted, to: request)
+                if subscription != nil { answer.status = 200 }
                 note(accepted, notes, answer, request, admitted)
                 return Given(answer: answer, messageID: outcomes.lazy.compactMap(\.messageID).first)
             } catch {
@@ -390,6 +403,20 @@ extension ReceiverDesk {
         return Given(answer: answer)
     }
 
+    /// The answer to a subscription that the server has confirmed: it makes no message.
+    private func confirmed(
+        _ subscription: SNSSubscription,
+        _ request: ReceiverRequest,
+        _ admitted: Admitted
+    ) -> Given {
+        let answer = ReceiverAnswer(200, text: "confirmed\n")
+        var counts = IntegrationCounts(integrationID: admitted.record.integration.id)
+        (counts.events, counts.lastEventAt) = (1, request.receivedAt)
+        let words = "confirmed the subscription to \(subscription.topicARN)"
+        integrations.notes.note(counts, received(request, answer, words, admitted))
+        return Given(answer: answer)
+    }
+
     private func noteRefusal(of integration: String, _ trouble: String) {
         var counts = IntegrationCounts(integrationID: integration)
         (counts.refused, counts.trouble) = (1, trouble)
@@ -405,6 +432,8 @@ extension ReceiverDesk {
     ) {
         var counts = IntegrationCounts(integrationID: admitted.record.integration.id)
         (counts.events, counts.lastEventAt) = (accepted.events.count, request.receivedAt)
+        var notes = notes
+        for case let note? in accepted.outcomes.map(\.note) where !notes.contains(note) { notes.append(note) }
         counts.trouble = notes.first
         counts.unmatchedResolves = zip(accepted.events, accepted.outcomes).count { event, outcome in
             [.resolve, .acknowledge].contains(event.action) && outcome.incidentID == nil

@@ -119,6 +119,8 @@ package struct Settings: Sendable, Hashable {
         package var receiversPath: String?
         /// The kinds of integrations whose posts are taken.
         package var receiverShapes = Set(Integration.Kind.allCases)
+        /// Where subscriptions of Amazon SNS are confirmed in place of Amazon's address.
+        package var snsEndpoint: String?
         /// A file with the categories of notifications; nil: those that ship.
         package var categoriesPath: String?
         /// Whether routes for trying things out are served.
