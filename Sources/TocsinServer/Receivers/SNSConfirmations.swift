@@ -17,7 +17,10 @@ final class SNSConfirmations: Sendable {
     private static let timeoutSeconds = 8.0
     private static let maximumAnswerBytes = 64 << 10
 
-    init(http: any OutgoingHTTP, endpoint: String?) { (self.http, self.endpoint) = (http, endpoint) }
+    init(http: any OutgoingHTTP, endpoint: String?) {
+        self.http = http
+        self.endpoint = endpoint.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    }
 
     /// Confirms a subscription; answers nil once that is done, or why it is not, with what to do.
     func confirm(_ subscription: SNSSubscription, listed: [String]) async -> String? {

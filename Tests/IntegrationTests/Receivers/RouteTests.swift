@@ -120,6 +120,38 @@ struct RouteTests {
         }
     }
 
+    @Test("one key with differing labels at once opens one incident")
+    func atOnce() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let way = try await scene.receivers.way(
+                "EVENT",
+                scene.routes([(#"{"team": "db"}"#, scene.databases, nil)])
+            )
+            let (address, folder) = (installation.address + "/in/\(way.key)", installation.folder)
+            let statuses = try await withThrowingTaskGroup(of: String.self) { group in
+                for team in ["db", "web", "db", "web", "db", "web", "db", "web"] {
+                    let event = #"{"action": "trigger", "key": "k", "title": "t", "labels": {"team": "\#(team)"}}"#
+                    group.addTask {
+                        try await ChildProcess.run(
+                            "/usr/bin/curl",
+                            [
+                                "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--data", event,
+                                address,
+                            ],
+                            environment: TestBinary.environment,
+                            folder: folder
+                        ).output
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(statuses == Array(repeating: "202", count: 8))
+            let incidents = try await scene.incidents()
+            #expect(incidents.map { $0["occurrences"] } == [8], "\(incidents)")
+        }
+    }
+
     @Test("with an incident an alert, each goes by that alert's labels")
     func alerts() async throws {
         try await Installation.run { installation in
@@ -170,10 +202,12 @@ struct RouteTests {
             let incidents = try await scene.incidents()
             #expect(incidents.map { $0["topicId"]?.stringValue } == [scene.receivers.topicID], "\(incidents)")
             #expect(incidents.map { $0["priority"] } == [5], "\(incidents)")
-            let seen = try await scene.receivers.integration(way.id, "trouble recent(limit: 1) { outcome }")
-            let outcome = seen["recent"]?[0]?["outcome"]?.stringValue ?? ""
-            #expect(outcome.hasPrefix("OPENED") && outcome.contains("the topic \(topic) of a route"), "\(seen)")
-            #expect(seen["trouble"]?.stringValue?.contains(topic) == true, "\(seen)")
+            try await eventually("recent and trouble say so") {
+                let seen = try await scene.receivers.integration(way.id, "trouble recent(limit: 1) { outcome }")
+                let outcome = seen["recent"]?[0]?["outcome"]?.stringValue ?? ""
+                return outcome.hasPrefix("OPENED; the topic \(topic) of a route")
+                    && seen["trouble"]?.stringValue?.contains(topic) == true
+            }
             // A topic that was deleted is the same.
             let own = try await scene.receivers.topic("short", of: ada)
             let other = try await scene.receivers.way("EVENT", scene.routes([(#"{"team": "db"}"#, own, nil)]))
@@ -346,7 +380,7 @@ struct RouteTests {
             let made = try await installation.tocsin(
                 [
                     "integration", "add", "From scripts", "--kind", "event", "--topic", "alerts", "--route",
-                    #"team=db note="a b" host=*db-* -> databases priority 5"#, "--route",
+                    #"host=*db-* note="a b" team=db -> databases priority 5"#, "--route",
                     "env!=live env!=next -> priority 1",
                 ],
                 token: ada
@@ -360,7 +394,7 @@ struct RouteTests {
             }
             #expect(
                 try await shown() == [
-                    #"team=db note="a b" host=*db-* -> databases priority 5"#, "env!=live env!=next -> priority 1",
+                    #"host=*db-* note="a b" team=db -> databases priority 5"#, "env!=live env!=next -> priority 1",
                 ]
             )
             let set = try await installation.tocsin(
