@@ -71,7 +71,7 @@ struct RouteText {
         for character in text {
             if character == "\"" {
                 (isQuoted, isWord) = (!isQuoted, true)
-                // A quote in front of a pattern's place keeps a text that begins with a star a text.
+                // In quotes, a text that begins with a star is no pattern.
                 if isQuoted, word.hasSuffix("=") { word.append(quoted) }
             } else if character == " ", !isQuoted {
                 if isWord { words.append(word) }
