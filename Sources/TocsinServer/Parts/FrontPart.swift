@@ -132,14 +132,14 @@ struct FrontPart: Sendable {
                     return try? catalog.value.receiver(named: record.receiver, template: record.template)
                 },
                 report: api.services.report,
-                identifiers: process.identifiers,
-                time: process.time,
-                maximumBodyBytes: bodyBytes,
-                shapes: process.settings.server.receiverShapes,
                 subscriptions: SNSConfirmations(
                     http: process.http,
                     endpoint: process.settings.server.snsEndpoint
                 ),
+                identifiers: process.identifiers,
+                time: process.time,
+                maximumBodyBytes: bodyBytes,
+                shapes: process.settings.server.receiverShapes,
                 limited: process.metrics.auth?.limited
             ),
             pings: pings,

@@ -24,10 +24,10 @@ struct ReceiverDesk: Sendable {
     let maximumBodyBytes: Int
     /// The kinds whose posts are taken.
     let shapes: Set<Integration.Kind>
-    private let subscriptions: SNSConfirmations
     private let guesses: KeyGuesses
     private let rates: IntegrationRates
     private let turns = PostTurns()
+    private let subscriptions: SNSConfirmations
 
     /// Bodies of at most so many bytes are read before it is known whose they are.
     private static let freeBytes = 64 * 1024
@@ -41,11 +41,11 @@ struct ReceiverDesk: Sendable {
         authenticator: TokenAuthenticator,
         receiver: @escaping @Sendable (IntegrationRecord) -> (any Receiver)?,
         report: @escaping @Sendable (String) -> String,
+        subscriptions: SNSConfirmations,
         identifiers: any IdentifierSource,
         time: any TimeSource,
         maximumBodyBytes: Int,
         shapes: Set<Integration.Kind>,
-        subscriptions: SNSConfirmations,
         limited: CounterSet<AuthMetrics.LimitedKind>?
     ) {
         self.subscriptions = subscriptions

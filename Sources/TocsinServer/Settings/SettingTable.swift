@@ -116,14 +116,14 @@ package enum SettingTable {
             "A file with receivers of your own, which turn what senders post into events, beside those that ship."
         ).reloading(),
         .receiverShapes,
+        .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served.")
+            .reloading(),
         .optional(
             "sns-endpoint",
             \.server.snsEndpoint,
             "An address to use in place of Amazon's where subscriptions of SNS are confirmed, for tests.",
             check: SettingRules.addressProblem
         ),
-        .flag("debug-routes", \.server.servesDebugRoutes, "Whether routes for trying things out are served.")
-            .reloading(),
         .flag("migrate", \.server.migrates, "Whether serve applies migrations; --no-migrate for no."),
         .optional("tls-certificate", \.server.tlsCertificatePath, "PEM file of the certificate chain, to speak TLS.")
             .reloading(),

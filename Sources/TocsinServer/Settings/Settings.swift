@@ -119,10 +119,10 @@ package struct Settings: Sendable, Hashable {
         package var receiversPath: String?
         /// The kinds of integrations whose posts are taken.
         package var receiverShapes = Set(Integration.Kind.allCases)
-        /// Where subscriptions of Amazon SNS are confirmed in place of Amazon's address.
-        package var snsEndpoint: String?
         /// A file with the categories of notifications; nil: those that ship.
         package var categoriesPath: String?
+        /// Where subscriptions of Amazon SNS are confirmed in place of Amazon's address.
+        package var snsEndpoint: String?
         /// Whether routes for trying things out are served.
         package var servesDebugRoutes = false
         /// Whether `serve` applies migrations.

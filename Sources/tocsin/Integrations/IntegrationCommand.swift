@@ -38,8 +38,9 @@ struct IntegrationCommand: AsyncParsableCommand {
         query ShowIntegration($id: ID!, $recent: Int) {
           getIntegration(id: $id) {
             id name kind topicId receiver enabled grouping allowHttpActions url keyHints secrets lastEventAt events refused
-            unmatchedResolves trouble _version _deleted routes { match topicId priority } snsTopics
+            unmatchedResolves trouble _version _deleted
             recent(limit: $recent) { at status outcome incidentId messageId body }
+            routes { match topicId priority } snsTopics
           }
         }
         """
@@ -92,8 +93,8 @@ extension IntegrationCommand {
             name: .customLong("allow-http-actions"),
             help: "For ntfy: buttons of kind http have the server make their call."
         ) var allowHTTPActions = false
-        @OptionGroup var ways: IntegrationWays
         @Flag(help: "Print the answer as one JSON object.") var json = false
+        @OptionGroup var ways: IntegrationWays
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
