@@ -6,8 +6,7 @@ import { previewing, templateField, templateOf } from "./templates.js";
 import { ago, explained, texts } from "./texts.js";
 
 const LIST = `query Integrations($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
-  items { id name kind topicId receiver template enabled allowHttpActions url keyHints events refused unmatchedResolves trouble lastEventAt
-  routes { match topicId priority } _version _deleted } nextToken } }`;
+  items { id name kind receiver template enabled allowHttpActions url keyHints events refused unmatchedResolves trouble lastEventAt _version _deleted } nextToken } }`;
 const MAKE = "mutation Make($input: CreateIntegrationInput!) { createIntegration(input: $input) { id name } }";
 const KEY = "mutation Key($id: ID!, $overlap: Int!) { rotateIntegrationKey(id: $id, overlapSeconds: $overlap) { key url snippets integration { id name } } }";
 const REVOKE = "mutation Revoke($id: ID!, $hint: String!) { revokeIntegrationKey(id: $id, hint: $hint) { id } }";
@@ -22,8 +21,7 @@ const OWN = "OWN";
 const TRIES = 3;
 
 export async function open({ id, topics }) {
-  const mine = await topics();
-  const topic = mine.find((each) => each.id === id);
+  const topic = (await topics()).find((each) => each.id === id);
   if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
   const mayAdd = topic.roles.includes("OWNER") || topic.roles.includes("PUBLISHER");
   const body = el("div");
@@ -57,7 +55,7 @@ export async function open({ id, topics }) {
     const list = (await all(LIST, { id }, (data) => data.integrationsByTopicId)).filter((each) => each && !each._deleted);
     list.sort((left, right) => left.name.localeCompare(right.name));
     if (shown && !list.some((each) => each.id === shown)) put(secret);
-    put(body, list.length > 0 ? list.map((each) => one(each, run, show, draw, mine)) : el("p", { className: "hint" }, texts.integrations.none));
+    put(body, list.length > 0 ? list.map((each) => one(each, run, show, draw)) : el("p", { className: "hint" }, texts.integrations.none));
   }
 
   await draw();
@@ -118,7 +116,7 @@ function adding(topicId, draw, show) {
   ];
 }
 
-function one(integration, run, show, draw, topics) {
+function one(integration, run, show, draw) {
   const { id, name, kind, receiver, template, enabled, keyHints, events, refused, unmatchedResolves, trouble, lastEventAt, url, _version } = integration;
   const isOn = enabled !== false;
   const of = (words) => texts.words.of(words, name);
@@ -139,12 +137,13 @@ function one(integration, run, show, draw, topics) {
       lastEventAt ? el("span", {}, texts.integrations.last(moment(lastEventAt, ago(lastEventAt)))) : texts.integrations.nothingCame),
     url ? el("p", { className: "meta" }, el("span", {}, texts.integrations.postsTo(el("code", {}, url)))) : null,
     trouble ? el("p", { className: "error free" }, texts.integrations.trouble(trouble)) : null,
+    routing(integration, draw),
     el("div", { className: "row" }, keyHints.length > 0 ? texts.integrations.keys : texts.integrations.noKey, keys),
     el("div", { className: "row" },
       el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(() => proven(KEY, { id, overlap: OVERLAP }), rotated) }, texts.integrations.newKey),
       keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
     kind === "NTFY" ? calling(integration, of, run) : null,
-    requests(integration), previewing(integration, draw, topics), routing(integration, topics, draw),
+    requests(integration), previewing(integration, draw),
     el("details", {}, el("summary", { "aria-label": of(texts.integrations.end) }, texts.integrations.end), el("div", { className: "row" },
       el("button", { "aria-label": of(turn), onclick: run(() => turned(id, "enabled", !isOn)) }, turn),
       el("button", {

@@ -1,8 +1,10 @@
 // Routes of an integration: where its events go by their labels, a line each, as the command line writes them.
-import { proven } from "./api.js";
-import { el, field, form, note } from "./dom.js";
+import { all, client, proven } from "./api.js";
+import { el, field, form, note, put } from "./dom.js";
 import { explained, texts } from "./texts.js";
 
+const ROUTES = "query Routes($id: ID!) { getIntegration(id: $id) { routes { match topicId priority } _version _deleted } }";
+const TOPICS = "query Topics($nextToken: String) { listTopics(limit: 100, nextToken: $nextToken) { items { id name _deleted } nextToken } }";
 const SAVE = "mutation Routes($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
 
 const wrong = (line) => Object.assign(new Error(texts.integrations.noRoute(line)), { code: "BAD_USER_INPUT" });
@@ -39,9 +41,34 @@ function read(line, topics) {
   };
 }
 
-/** The routes of an integration, to be read and changed. */
-export function routing({ id, kind, routes, _version }, topics, saved) {
+async function topicsOf() {
+  return (await all(TOPICS, {}, (data) => data.listTopics)).filter((topic) => topic && !topic._deleted);
+}
+
+/** What topics are called, by their ids. */
+export async function topicNames() {
+  const topics = await topicsOf();
+  return (id) => topics.find((topic) => topic.id === id)?.name ?? id;
+}
+
+/** The routes of an integration, to be read and changed; asked for when they are wanted. */
+export function routing({ id, kind, name }, saved) {
   if (kind === "HEARTBEAT") return null;
+  const shown = el("div");
+  const load = async () => {
+    try {
+      const [{ getIntegration: found }, topics] = await Promise.all([client.query(ROUTES, { id }), topicsOf()]);
+      if (!found || found._deleted) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
+      put(shown, editing(id, found, topics, saved));
+    } catch (error) {
+      put(shown, el("p", { className: "error" }, explained(error)), el("button", { onclick: load }, texts.words.tryAgain));
+    }
+  };
+  return el("details", { ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
+    el("summary", { "aria-label": texts.integrations.routesOf(name) }, texts.integrations.routes), shown);
+}
+
+function editing(id, { routes, _version }, topics, saved) {
   const lines = el("textarea", {
     className: "code", rows: 4, spellcheck: false, autocomplete: "off", value: (routes ?? []).map((route) => written(route, topics)).join("\n"),
   });
@@ -51,7 +78,6 @@ export function routing({ id, kind, routes, _version }, topics, saved) {
     await saved();
     note(texts.integrations.routesSaved);
   };
-  return el("details", {}, el("summary", {}, texts.integrations.routes(routes?.length ?? 0)),
-    form([field(texts.integrations.routesField, lines, texts.integrations.routesHint)], texts.integrations.saveRoutes, save,
-      { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? lines : null) }));
+  return form([field(texts.integrations.routesField, lines, texts.integrations.routesHint)], texts.integrations.saveRoutes, save,
+    { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? lines : null) });
 }

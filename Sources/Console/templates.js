@@ -1,12 +1,14 @@
 // What an integration makes of what is posted: tried on a body, and where the template is one's own, changed.
 import { client, proven } from "./api.js";
 import { el, field, form, note, put, table } from "./dom.js";
+import { topicNames } from "./routes.js";
 import { person } from "./store.js";
 import { explained, texts } from "./texts.js";
 
-const PREVIEW = `query Preview($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $body: String!, $id: ID) {
+const PREVIEW = `query Preview($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $body: String!, $id: ID!) {
   previewReceiver(kind: $kind, receiver: $receiver, template: $template, headers: $headers, body: $body, integrationId: $id) {
-    status answer problems events { action key title body priority url labels topicId } } }`;
+    status answer problems events { action key title body priority url labels topicId } }
+  getIntegration(id: $id) { topicId } }`;
 const STORED = "query Stored($id: ID!) { getIntegration(id: $id) { template _version _deleted } }";
 const SAVE = `mutation Save($input: UpdateIntegrationInput!, $was: ModelIntegrationConditionInput) {
   updateIntegration(input: $input, condition: $was) { template } }`;
@@ -68,7 +70,7 @@ async function replaced(id, was, text) {
 }
 
 /** Tries the integration on a body, and changes its template. The server reads both, and stores nothing until it is saved. */
-export function previewing({ id, name, kind, topicId, receiver, template }, saved, topics) {
+export function previewing({ id, name, kind, receiver, template }, saved) {
   if (kind === "HEARTBEAT") return null;
   const own = kind === "TEMPLATE" && template ? templateField(template) : null;
   const mine = `${person()?.userId} ${id}`;
@@ -99,9 +101,11 @@ export function previewing({ id, name, kind, topicId, receiver, template }, save
       const at = line.indexOf(":");
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     }));
-    const { previewReceiver: preview } = await client.query(PREVIEW, {
+    const { previewReceiver: preview, getIntegration: now } = await client.query(PREVIEW, {
       kind, id, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template: own ? templateOf(own) : template } : {}),
     });
+    const elsewhere = preview.events.some((event) => event.topicId && event.topicId !== now.topicId);
+    const named = elsewhere ? await topicNames() : null;
     put(said,
       el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} ${texts.integrations.wouldGet(preview.status)}`),
       preview.problems.map((problem) => el("p", { className: "error free" }, problem)));
@@ -110,7 +114,7 @@ export function previewing({ id, name, kind, topicId, receiver, template }, save
         ? table(texts.integrations.wouldBecome(name), texts.integrations.eventColumns, preview.events.map((event) => [
           event.action, el("code", { className: "free" }, event.key ?? ""),
           [el("div", { className: "free" }, event.title), event.body ? el("div", { className: "free hint" }, event.body) : null,
-            event.topicId && event.topicId !== topicId ? el("div", { className: "free hint" }, texts.integrations.goesTo(topics.find((each) => each.id === event.topicId)?.name ?? event.topicId)) : null],
+            event.topicId && event.topicId !== now.topicId ? el("div", { className: "free hint" }, texts.integrations.goesTo(named(event.topicId))) : null],
           event.priority == null ? texts.integrations.usual : String(event.priority),
         ]))
         : el("p", { className: "hint" }, texts.integrations.noEvent),
