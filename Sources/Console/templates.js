@@ -69,6 +69,14 @@ async function replaced(id, was, text) {
   }
 }
 
+/** A preview, with the names of topics where routes send an event elsewhere. */
+async function previewed(variables) {
+  const found = await client.query(PREVIEW, variables);
+  const own = found.getIntegration.topicId;
+  const elsewhere = found.previewReceiver.events.some(({ topicId }) => topicId && topicId !== own);
+  return { ...found, named: elsewhere ? await topicNames() : null };
+}
+
 /** Tries the integration on a body, and changes its template. The server reads both, and stores nothing until it is saved. */
 export function previewing({ id, name, kind, receiver, template }, saved) {
   if (kind === "HEARTBEAT") return null;
@@ -101,11 +109,9 @@ export function previewing({ id, name, kind, receiver, template }, saved) {
       const at = line.indexOf(":");
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     }));
-    const { previewReceiver: preview, getIntegration: now } = await client.query(PREVIEW, {
+    const { previewReceiver: preview, getIntegration: now, named } = await previewed({
       kind, id, body: body.value, headers: JSON.stringify(given), ...(kind === "TEMPLATE" ? { receiver, template: own ? templateOf(own) : template } : {}),
     });
-    const elsewhere = preview.events.some((event) => event.topicId && event.topicId !== now.topicId);
-    const named = elsewhere ? await topicNames() : null;
     put(said,
       el("p", { className: preview.status < 300 ? "passed" : "failed" }, `${preview.status < 300 ? "✓" : "✗"} ${texts.integrations.wouldGet(preview.status)}`),
       preview.problems.map((problem) => el("p", { className: "error free" }, problem)));
