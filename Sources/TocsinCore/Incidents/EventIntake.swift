@@ -23,6 +23,8 @@ package struct EventOutcome: Sendable, Equatable {
     package var messageNumber: MessageNumber?
     /// What is kept of a message that comes later.
     package var scheduledID: String?
+    /// The topic that a route has sent it to; nil: the integration's own.
+    package var topicID: TopicID?
     /// What its owner should know: a route that does not hold any more.
     package var note: String?
 

@@ -49,6 +49,7 @@ extension IncidentBook {
                     }
                     var outcome = try turn.take(item.event, from: integration.placed(in: TopicID(topic.id)))
                     outcome.note = note
+                    if topic.id != own.id { outcome.topicID = TopicID(topic.id) }
                     outcomes[item.place] = outcomes[item.place] ?? outcome
                 }
             }

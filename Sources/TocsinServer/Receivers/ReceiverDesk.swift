@@ -66,10 +66,12 @@ struct ReceiverDesk: Sendable {
         let key: String
     }
 
-    /// What a request is answered, and the first message that came of it.
+    /// What a request is answered, and the first message that came of it, with its topic where a
+    /// route chose it.
     private struct Given {
         var answer: ReceiverAnswer
         var messageID: String?
+        var topicID: TopicID?
     }
 
     /// Why nobody was found, or nothing is looked at.
@@ -125,7 +127,7 @@ extension ReceiverDesk {
             let given = await RequestOrigin.$current.withValue(origin) { await answerInTurn(request, admitted) }
             var response = Self.response(given.answer)
             response.isLetIn = true
-            response.subjects = ["topic": admitted.record.integration.topicID.text]
+            response.subjects = ["topic": (given.topicID ?? admitted.record.integration.topicID).text]
             response.subjects["message_id"] = given.messageID
             response.owner = admitted.record.integration.owner
             return response
@@ -235,7 +237,8 @@ extension ReceiverDesk {
                 var answer = receiver.answer(accepted, to: request)
                 if subscription != nil { answer.status = 200 }
                 note(accepted, notes, answer, request, admitted)
-                return Given(answer: answer, messageID: outcomes.lazy.compactMap(\.messageID).first)
+                let told = outcomes.first { $0.messageID != nil }
+                return Given(answer: answer, messageID: told?.messageID, topicID: told?.topicID)
             } catch {
                 return refused(fault(of: error), request, admitted)
             }
