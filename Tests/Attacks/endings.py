@@ -1,9 +1,11 @@
-"""Access that ends on one of three nodes, which nobody wakes: how long the others go on to serve."""
+"""Access that ends on one of three nodes, which nobody wakes or nobody wakes any more: how long the others go on to serve."""
 
 import asyncio
 import time
 
 from client import Connection, Socket, SocketClosed, make_topic, publish
+from relay import Relay
+from server import wait_until
 from stage import attack, milliseconds
 
 SHARE = "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }"
@@ -143,20 +145,39 @@ ENDINGS = [
 
 @attack("ended-access", needs_nodes=True)
 async def access_ends_everywhere(stage):
-    """One listens on the second node, one asks the third all the time; access ends on the first."""
-    first, second, third = stage.nodes(3)
+    """One listens on the second node, one asks the third all the time; access ends on the first. No node is ever woken."""
+    await end_in_all_ways(stage, stage.nodes(3), rounds=1 if stage.is_short else 5)
+
+
+@attack("ended-access-cut", needs_nodes=True)
+async def access_ends_behind_a_cut(stage):
+    """The same on nodes that wake each other, until their listening lines fall silent in the moment of the end."""
+    relay = Relay(stage.postgres)
+    try:
+        nodes = stage.nodes(3, relay)
+        await end_in_all_ways(stage, nodes, rounds=1 if stage.is_short else 5, relay=relay)
+    finally:
+        stage.remove()
+        relay.close()
+
+
+async def end_in_all_ways(stage, nodes, rounds, relay=None):
+    first, second, third = nodes
     people = await People.make(first)
     for ending in ENDINGS:
         lasted = []
-        for _ in range(2 if stage.is_short else 5):
-            lasted.append(await end_once(stage, people, ending, second.place, third.place))
+        for _ in range(rounds):
+            if relay:
+                relay.mend()
+                wait_until(lambda: relay.listening() == len(nodes), PATIENCE, "all nodes listen")
+            lasted.append(await end_once(stage, people, ending, second.place, third.place, relay))
         heard, read = (max(times) for times in zip(*lasted))
         words, bound = ending.__name__.replace("_", " "), stage.bounds.ending
         text = f"{words}: heard for {milliseconds(heard)}, read for {milliseconds(read)} (≤ {milliseconds(bound)})"
         stage.fact(text, max(heard, read) <= bound)
 
 
-async def end_once(stage, people, ending, listens_at, asks_at):
+async def end_once(stage, people, ending, listens_at, asks_at, relay):
     """How long after the answer the subscription was kept, and the topic was shown."""
     token, end = await ending(people)
     reader = Connection(asks_at, token)
@@ -166,9 +187,13 @@ async def end_once(stage, people, ending, listens_at, asks_at):
     assert await next_title(socket) == "before", "the subscription is not live"
     listening = asyncio.ensure_future(until_ended(socket))
     asking = asyncio.ensure_future(until_refused(reader, people.topic))
+    if relay:
+        relay.cut()
     (await end()).data
     ended = time.monotonic()
     times = [max(0, at - ended) for at in await asyncio.wait_for(asyncio.gather(listening, asking), PATIENCE)]
+    if relay and relay.swallowed == 0:
+        stage.fact(f"{ending.__name__}: nobody rang, so the cut shows nothing", False)
     if await is_readable(reader, people.topic):
         stage.fact(f"{ending.__name__}: what was refused is shown again", False)
     socket.close()

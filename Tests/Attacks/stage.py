@@ -96,10 +96,13 @@ class Stage:
             server.start_simulator()
         return server
 
-    def nodes(self, count):
-        """So many running nodes on one PostgreSQL database, which no doorbell wakes."""
-        shared = {"TOCSIN_DOORBELL": "off", "TOCSIN_SERVER_KEY": base64.b64encode(os.urandom(32)).decode()}
+    def nodes(self, count, relay=None):
+        """So many running nodes on one PostgreSQL database. No doorbell wakes them, or one through the relay."""
+        doorbell = "postgres" if relay else "off"
+        shared = {"TOCSIN_DOORBELL": doorbell, "TOCSIN_SERVER_KEY": base64.b64encode(os.urandom(32)).decode()}
         first = self.server({**shared, "TOCSIN_NODE": "node0"})
+        if relay:
+            first.environment["TOCSIN_DATABASE_URL"] = relay.address(first.environment["TOCSIN_DATABASE_URL"])
         shared["TOCSIN_DATABASE_URL"] = first.environment["TOCSIN_DATABASE_URL"]
         others = [Server(self.binary, settings={**shared, "TOCSIN_NODE": f"node{number}"}) for number in range(1, count)]
         self._servers += others
