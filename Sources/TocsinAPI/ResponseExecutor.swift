@@ -172,10 +172,10 @@ package final class ResponseExecutor: Sendable {
     func execute(delivery entry: DeliveryService.Entry, in group: DeliveryGroup) async -> [UInt8] {
         await executable.executeEvent(
             group.plan,
-            variables: group.key.variables,
+            variables: group.key.request.variables,
             event: .delivery(entry),
             context: group.context,
-            options: options(for: group.key.isAppSync ? .appSync : .standard)
+            options: options(for: group.key.request.isAppSync ? .appSync : .standard)
         ).bytes
     }
 

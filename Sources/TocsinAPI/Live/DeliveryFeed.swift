@@ -8,12 +8,14 @@ import TocsinCore
 /// Deliveries as they change, to groups of equal subscribers; costs nothing while there are none.
 final class DeliveryFeed: Sendable {
     private struct State {
-        var groups: [GroupKey: DeliveryGroup] = [:]
+        var groups: [DeliveryGroup.Key: DeliveryGroup] = [:]
         var isStopped = false
     }
 
     /// Commits that may wait; beyond it subscribers are ended, and the outbox goes on.
     private static let maximumWaitingCommits = 4096
+    /// Deliveries that may wait for one subscriber.
+    private static let maximumWaiting = 20_000
     private let executor: ResponseExecutor
     private let listeners: DeliveryListeners
     private let isGranted: @Sendable (GrantQuestion, Record) -> Bool
@@ -63,6 +65,29 @@ final class DeliveryFeed: Sendable {
         for member in members where isAffected(member.caller) { member.end(reason) }
     }
 
+    /// Ends the subscriptions that named a message of the topic and whose callers may see it no
+    /// more, in the words in which a new one is refused.
+    func endWithoutAccess(to topic: TopicID) {
+        for group in currentGroups where group.message?.sharedTopic == topic && !isPermitted(group) {
+            for member in group.snapshot { member.end(refusal(of: group)) }
+        }
+    }
+
+    /// Ends all who go by grants, of which changes may have been missed.
+    func loseTrack() {
+        for member in members where member.goesByGrants { member.end(Self.unavailable) }
+    }
+
+    /// Whether what the group named is still theirs to hear of.
+    func isPermitted(_ group: DeliveryGroup) -> Bool { group.isPermitted(isGranted) }
+
+    private func refusal(of group: DeliveryGroup) -> StreamEnd {
+        let coordinate = FieldCoordinate(parentType: "Subscription", fieldName: TocsinGraphQL.deliveryField)
+        let error = GraphQLError(.unauthorized, at: coordinate, report: { $0 })
+        let style: ResponseStyle = group.key.request.isAppSync ? .appSync : .standard
+        return .failed(errors: executor.errorList([error], style: style))
+    }
+
     /// Registers a subscriber; when it returns, no later change is missed.
     func join(
         _ group: DeliveryGroup,
@@ -70,7 +95,7 @@ final class DeliveryFeed: Sendable {
         caller: Identity,
         hold: GrantHold?
     ) async -> DeliveryMember? {
-        let member = DeliveryMember(caller: caller, sink: sink, hold: hold)
+        let member = DeliveryMember(caller: caller, sink: sink, hold: hold, maximumWaiting: Self.maximumWaiting)
         let joined = state.withLock { state -> DeliveryGroup? in
             guard !state.isStopped else { return nil }
             let target = state.groups[group.key] ?? group
@@ -97,9 +122,9 @@ final class DeliveryFeed: Sendable {
     }
 
     private func deliver(_ deliveries: [Delivery]) async {
-        let groups = state.withLock { Array($0.groups.values) }
+        let groups = currentGroups
         guard let services = groups.first?.context.services else { return }
-        let wanted = Set(groups.map(\.messageID))
+        let wanted = Set(groups.map { $0.message.map { MessageID($0.id) } })
         let heard = wanted.contains(nil) ? deliveries : deliveries.filter { wanted.contains($0.messageID) }
         guard !heard.isEmpty else { return }
         let entries: [(entry: DeliveryService.Entry, message: Record)]
@@ -110,17 +135,19 @@ final class DeliveryFeed: Sendable {
             return
         }
         for (entry, message) in entries {
-            let key = DeliveryMember.Key(message: entry.delivery.messageID, device: entry.delivery.deviceID)
+            let key = DeliveryKey(message: entry.delivery.messageID, device: entry.delivery.deviceID)
             for group in groups where group.includes(message, isGranted) {
+                let members = group.members(hearingOf: entry.userID)
+                if members.isEmpty { continue }
                 let response = SharedResponse(body: await executor.execute(delivery: entry, in: group))
-                for member in group.snapshot where !member.offer(response, for: key) { member.end(Self.overflow) }
+                for member in members where !member.offer(response, for: key) { member.end(Self.overflow) }
             }
         }
     }
 
-    private var members: [DeliveryMember] {
-        state.withLock { Array($0.groups.values) }.flatMap(\.snapshot)
-    }
+    private var currentGroups: [DeliveryGroup] { state.withLock { Array($0.groups.values) } }
+
+    private var members: [DeliveryMember] { currentGroups.flatMap(\.snapshot) }
 
     private func endAll(_ reason: StreamEnd) {
         for member in members { member.end(reason) }

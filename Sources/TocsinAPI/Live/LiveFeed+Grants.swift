@@ -81,6 +81,7 @@ extension LiveFeed {
     /// They first hear what was committed before: the end waits for its turn. Peers that do not
     /// read are not waited for.
     private func endWithoutGrant(_ subject: GrantSubject, in topic: TopicID, _ commit: Int) {
+        deliveries.endWithoutAccess(to: topic)
         let grants = book.grants(on: topic)
         let loss = GrantLoss(subject: subject, grants: grants, commit: commit)
         let groups = groups(following: topic).filter { group in

@@ -312,6 +312,7 @@ package final class LiveFeed: Sendable {
         // They read from the store, and have missed nothing that they cannot find there.
         entries.wakeAll()
         readStates.wakeAll()
+        deliveries.loseTrack()
         let groups = state.withLock { Array($0.groups.values) }
         for group in groups {
             for member in group.snapshot { fail(member, in: group.interest.feed, error) }

@@ -121,13 +121,13 @@ extension TocsinGraphQL {
         return who
     }
 
-    private static let tooManyGrants =
+    static let tooManyGrants =
         "This server keeps no more grants in mind for live subscriptions just now. Try again later, or name a topicId of your own."
 
-    private static let tooManyOfOwner =
+    static let tooManyOfOwner =
         "The topic's owner shares more topics with those who are connected than this server keeps in mind. Share by group."
 
-    private static let behind = "the live feed is behind what was committed"
+    static let behind = "the live feed is behind what was committed"
 
     private func liveGroup(
         _ plan: ExecutionPlan,

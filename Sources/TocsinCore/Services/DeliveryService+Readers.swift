@@ -51,6 +51,37 @@ extension DeliveryService {
         return insights
     }
 
+    /// What somebody may hear of the deliveries of a message while it lasts.
+    package struct Hearing: Sendable {
+        /// The message.
+        package var message: Record
+        /// Of which messages the caller hears so.
+        package var permitted: Predicate
+        /// Whether they hear of their own devices alone.
+        package var isOwnOnly: Bool
+    }
+
+    /// What the caller may hear of the deliveries of a message: everything where they may create
+    /// it, what becomes of pushes to their own devices where they may read it.
+    ///
+    /// Throws `unauthorized` for a message that is absent or not to be read.
+    package func hearing(of message: MessageID, caller: Identity) async throws(ServiceError) -> Hearing {
+        guard let all = inspectable(by: caller) else { throw .unauthorized }
+        let ways = [(all, false)] + (readable(by: caller).map { [($0, true)] } ?? [])
+        let messages = messages
+        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
+            for (permitted, isOwnOnly) in ways {
+                guard let record = try reader.records(messages, ids: [message.text], where: permitted).first else {
+                    continue
+                }
+                return Hearing?.some(Hearing(message: record, permitted: permitted, isOwnOnly: isOwnOnly))
+            }
+            return nil
+        }
+        guard let found else { throw .unauthorized }
+        return found
+    }
+
     /// Deliveries of one message to the caller's own devices, by device id.
     package func ownDeliveries(
         of message: MessageID,

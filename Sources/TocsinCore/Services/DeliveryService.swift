@@ -123,16 +123,6 @@ package struct DeliveryService: Sendable {
         }
     }
 
-    /// Whether the caller may listen to the deliveries of a message.
-    package func checkListening(to message: MessageID, caller: Identity) async throws(ServiceError) {
-        guard let inspectable = inspectable(by: caller) else { throw .unauthorized }
-        let messages = messages
-        let found = try await environment.store.reading(for: caller.reads) { reader throws(StoreError) in
-            try reader.records(messages, ids: [message.text], where: inspectable)
-        }
-        guard !found.isEmpty else { throw .unauthorized }
-    }
-
     /// Returns once every write that began earlier is durable and told of.
     package func settle() async throws(ServiceError) {
         try await environment.store.writing { _ throws(StoreError) in .success(()) }

@@ -36,7 +36,7 @@ struct LiveRight {
         LiveRight(
             name: "follow the pushes of a message",
             row: RightsMatrixTests.learning,
-            cells: ["all"],
+            cells: ["all", "those to your devices"],
             field: "onDelivery",
             document: #"subscription { onDelivery(messageId: "MESSAGE") { status } }"#
         ),

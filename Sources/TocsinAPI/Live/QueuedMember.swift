@@ -2,17 +2,11 @@ import GraphQLTransport
 import Synchronization
 import TocsinCore
 
-/// One subscriber to deliveries, served at its own pace.
+/// One subscriber to deliveries or to the audit, served at its own pace.
 ///
-/// If a delivery changes again before it was handed over, only its newest state is kept. So a
+/// If something changes again before it was handed over, only its newest state is kept. So a
 /// fan-out to many devices neither fills the connection's queue nor waits for the reader.
-final class DeliveryMember: RenewableListener, Sendable {
-    /// What a delivery is known by.
-    struct Key: Hashable, Sendable {
-        var message: MessageID
-        var device: DeviceID
-    }
-
+final class QueuedMember<Key: Hashable & Sendable>: RenewableListener, Sendable {
     private struct State {
         var waiting: [Key: SharedResponse] = [:]
         var order: [Key] = []
@@ -21,17 +15,18 @@ final class DeliveryMember: RenewableListener, Sendable {
         var hasEnded = false
     }
 
-    /// Deliveries that may wait; beyond it the subscriber is ended.
-    private static let maximumWaiting = 20_000
     /// Responses handed over before others of the connection have their turn.
-    private static let handedOver = 64
+    private static var handedOver: Int { 64 }
+    private let maximumWaiting: Int
     private let identity: Mutex<Identity>
     private let sink: any ResponseSink
     /// Keeps what is known of the member's grants.
     private let hold: GrantHold?
     private let state = Mutex(State())
 
-    init(caller: Identity, sink: any ResponseSink, hold: GrantHold?) {
+    /// - Parameter maximumWaiting: Responses that may wait; beyond it the subscriber is to be ended.
+    init(caller: Identity, sink: any ResponseSink, hold: GrantHold? = nil, maximumWaiting: Int) {
+        self.maximumWaiting = maximumWaiting
         identity = Mutex(caller)
         self.hold = hold
         self.sink = sink
@@ -40,6 +35,9 @@ final class DeliveryMember: RenewableListener, Sendable {
     var caller: Identity { identity.withLock { $0 } }
 
     func renew(_ caller: Identity) { identity.withLock { $0 = caller } }
+
+    /// Whether what the member hears rests on grants.
+    var goesByGrants: Bool { hold != nil }
 
     /// Says how to leave the group.
     func attach(leave: @escaping @Sendable () -> Void) {
@@ -50,12 +48,12 @@ final class DeliveryMember: RenewableListener, Sendable {
         if isLate { leave() }
     }
 
-    /// Takes a delivery's new state; false when too much waits.
+    /// Takes the newest state of what is known by the key; false when too much waits.
     func offer(_ response: SharedResponse, for key: Key) -> Bool {
         state.withLock { state in
             guard !state.hasEnded else { return true }
             if state.waiting.updateValue(response, forKey: key) == nil { state.order.append(key) }
-            guard state.waiting.count <= Self.maximumWaiting else { return false }
+            guard state.waiting.count <= maximumWaiting else { return false }
             if state.pump == nil { state.pump = Task { await self.run() } }
             return true
         }
