@@ -1,11 +1,16 @@
-// Who changed what, and from where: everything for administrators, one's own for others.
+// Who changed what, and from where: everything for administrators, as it is done, one's own for others.
 import { client } from "./api.js";
-import { el, field, form, moment, put, table } from "./dom.js";
+import { el, field, form, moment, note, put, table } from "./dom.js";
 import { ago, explained, texts } from "./texts.js";
+import { oneAtATime, soon } from "./turns.js";
 
 const PAGE = 100;
+/** So many rows may be on screen before the list begins anew. */
+const MOST = 2000;
+const ROW = "id at actorKind actor network action subjectKind subject detail outcome requestId";
 const EVENTS = `query Audit($filter: AuditEventFilter, $limit: Int, $nextToken: String) { page: auditEvents(filter: $filter, limit: $limit, nextToken: $nextToken) {
-  items { id at actorKind actor network action subjectKind subject detail outcome requestId } nextToken } }`;
+  items { ${ROW} } nextToken } }`;
+const LIVE = `subscription AuditLive { event: onAuditEvent { ${ROW} } }`;
 
 export async function open({ me }) {
   const action = el("input", { autocomplete: "off", placeholder: "topic.*", maxLength: 100 });
@@ -14,28 +19,94 @@ export async function open({ me }) {
   const shown = el("div");
   const said = el("p", { className: "hint", role: "status" });
   const older = el("button", { hidden: true, onclick: () => more().catch((error) => put(said, explained(error))) }, texts.audit.older);
-  let rows = [];
+  const ended = new AbortController();
+  let filter = {};
+  /** What is on screen, the latest first, and each one's line. */
+  let events = [];
+  let lines = new Map();
   let next = null;
 
+  const pageOf = async (nextToken) => {
+    const asked = filter;
+    const { page } = await client.query(EVENTS, { filter: asked, limit: PAGE, nextToken });
+    // Another filter was chosen meanwhile.
+    return asked === filter && !ended.signal.aborted ? page : null;
+  };
+
   async function more() {
-    const filter = {
-      ...(action.value.trim() && { action: action.value.trim() }), ...(actor.value.trim() && { actor: actor.value.trim() }),
-      ...(outcome.value && { outcome: outcome.value }),
-    };
-    const { page } = await client.query(EVENTS, { filter, limit: PAGE, nextToken: next });
-    rows.push(...page.items.filter(Boolean).map((event) => row(event, me)));
+    const page = await pageOf(next);
+    if (!page) return;
+    page.items.filter(Boolean).forEach(add);
     next = page.nextToken;
-    older.hidden = !next;
-    put(shown, rows.length > 0 ? table(texts.audit.done, texts.audit.columns, rows) : null);
-    put(said, rows.length === 0 ? texts.audit.nothing : "");
+    draw();
   }
 
   async function begin() {
-    [rows, next] = [[], null];
+    filter = {
+      ...(action.value.trim() && { action: action.value.trim() }), ...(actor.value.trim() && { actor: actor.value.trim() }),
+      ...(outcome.value && { outcome: outcome.value }),
+    };
+    [events, lines, next] = [[], new Map(), null];
+    put(shown);
     await more();
   }
 
+  /** What was written while nobody listened, or may be what the filter asks for. */
+  const refresh = oneAtATime(async () => {
+    const page = await pageOf(null);
+    if (!page) return;
+    const items = page.items.filter(Boolean);
+    // More came than one page holds: what lies between is not known.
+    const isGap = page.nextToken && events.length > 0 && !items.some(({ id }) => lines.has(id));
+    if (isGap || events.length > MOST) {
+      [events, lines, next] = [[], new Map(), page.nextToken];
+      put(shown);
+    }
+    items.forEach(add);
+    draw();
+  }, (error) => ended.signal.aborted || note(explained(error)));
+  const soonRefresh = soon(() => ended.signal.aborted || void refresh());
+
+  function draw() {
+    older.hidden = !next;
+    put(said, events.length === 0 ? texts.audit.nothing : "");
+  }
+
+  /** Puts a row at its place, once; those that are on screen stay as they are. */
+  function add(event) {
+    if (lines.has(event.id)) return;
+    const place = events.findIndex((other) => isLater(event, other));
+    const whole = table(texts.audit.done, texts.audit.columns, [row(event, me)]);
+    const line = whole.querySelector("tbody").firstElementChild;
+    if (events.length === 0) put(shown, whole);
+    else if (place < 0) shown.querySelector("tbody").append(line);
+    else lines.get(events[place].id).before(line);
+    events.splice(place < 0 ? events.length : place, 0, event);
+    lines.set(event.id, line);
+  }
+
+  function heard(event) {
+    if (Object.keys(filter).length > 0 || events.length > MOST) return soonRefresh();
+    add(event);
+    draw();
+  }
+
+  async function follow() {
+    const onState = (state) => {
+      dispatchEvent(new CustomEvent("tocsin-state", { detail: state.state }));
+      if (state.state === "live") void refresh();
+    };
+    try {
+      for await (const { event } of client.subscribe(LIVE, {}, { signal: ended.signal, onState })) heard(event);
+    } catch (error) {
+      if (ended.signal.aborted) return;
+      if (error.code === "UNAUTHENTICATED") dispatchEvent(new Event("tocsin-signed-out"));
+      else note(explained(error));
+    }
+  }
+
   await begin();
+  if (me.admin) void follow();
   return {
     title: texts.places.audit,
     body: [
@@ -46,7 +117,12 @@ export async function open({ me }) {
       ], texts.audit.show, begin, { explain: explained }),
       said, shown, el("div", { className: "row" }, older),
     ],
+    stop: () => ended.abort(),
   };
+}
+
+function isLater(event, other) {
+  return event.at === other.at ? event.id > other.id : event.at > other.at;
 }
 
 function row({ at, actorKind, actor, network, action, subjectKind, subject, detail, outcome, requestId }, me) {

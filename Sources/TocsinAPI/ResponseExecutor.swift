@@ -198,6 +198,17 @@ package final class ResponseExecutor: Sendable {
             event: .readState(marks),
             context: RequestContext(caller: member.caller, services: services),
             options: options(for: member.asked.isAppSync ? .appSync : .standard)
+        )
+    }
+
+    /// The response of one row of the audit for all who ask alike.
+    func execute(audit event: StoredAuditEvent, for listener: AuditFeed.Listener) async -> [UInt8] {
+        await executable.executeEvent(
+            listener.plan,
+            variables: listener.key.variables,
+            event: .auditEvent(event),
+            context: listener.context,
+            options: options(for: listener.key.isAppSync ? .appSync : .standard)
         ).bytes
     }
 

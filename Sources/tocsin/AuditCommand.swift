@@ -63,7 +63,8 @@ extension AuditCommand {
         @Flag(help: "One JSON object a line.") var json = false
         @OptionGroup var source: AuditSourceOptions
 
-        /// How far a row may come after a later one: nodes commit beside each other.
+        /// How far a row may come after a later one; less than the server allows, for whole rows
+        /// are fetched again each second.
         private static let overlapSeconds = 10.0
         /// Rows that are held at once.
         private static let maximumRows = 10_000
@@ -73,20 +74,16 @@ extension AuditCommand {
         func run() async throws {
             var query = try filter.query()
             query.until = nil
-            query.since = query.since ?? SystemTime().now()
+            let begin = query.since ?? SystemTime().now()
             try await source.run { fetch in
-                var shown: [String: Timestamp] = [:]
+                var tail = AuditTail(since: begin, overlapSeconds: Self.overlapSeconds)
                 while true {
+                    query.since = tail.since
                     let events = try await all(query, fetch)
-                    for event in events.reversed() where shown[event.id] == nil {
+                    for event in events.reversed() where tail.isNew(event.cursor) {
                         Terminal.print(event.line(json: json))
                     }
-                    if let last = events.first {
-                        let since = max(query.since ?? last.at, last.at.adding(seconds: -Self.overlapSeconds))
-                        query.since = since
-                        for event in events { shown[event.id] = event.at }
-                        shown = shown.filter { $0.value >= since }
-                    }
+                    tail.advance(over: events.map(\.cursor))
                     try await Task.sleep(for: .seconds(1))
                 }
             }

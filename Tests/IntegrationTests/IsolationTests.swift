@@ -223,6 +223,7 @@ struct Probe {
         "onCreateIncident": "One machine with onCreateTopic; tried by SharedIncidentTests.",
         "onReadState": "Is about who asks, and takes no id; tried by ReadStateFeedTests.",
         "onIncidentEntry": "Tried by IncidentEntryTests with another's incident.",
+        "onAuditEvent": "Is the administrators'; tried by FollowedAuditTests.",
         "onUpdateIncident": "One machine with onUpdateTopic; tried by SharedIncidentTests.",
         "onDeleteIncident": "One machine with onDeleteTopic.",
         "createTopic": "Tried in a test of its own.",

@@ -36,6 +36,21 @@ struct AuditEventStoreTests {
         }
     }
 
+    @Test("places of rows come with the oldest first, and rows by their places", arguments: TestDatabase.available)
+    func places(database: TestDatabase) async throws {
+        try await database.withStore { store in
+            try await record((1...700).reversed().map { event($0) }, to: store)
+            let (some, rows) = try await store.read { reader throws(StoreError) in
+                let places = try reader.auditPlaces(since: moment(100_000), limit: 550)
+                let gone = AuditCursor(at: moment(200_000), id: "event-0")
+                return (places, try reader.auditEvents(at: places.reversed() + [gone]))
+            }
+            #expect(some.map { $0.at.milliseconds / 1000 } == Array(100...649))
+            #expect(rows.map(\.cursor) == some)
+            #expect(rows.last?.detail == #"{"second":649}"#)
+        }
+    }
+
     @Test("a row comes back as it was recorded, with where its request came from", arguments: TestDatabase.available)
     func roundTrip(database: TestDatabase) async throws {
         let wanted = event(5, by: AuditActor(kind: .user, id: "ann", token: "tok"), on: .user(UserID("bob")))

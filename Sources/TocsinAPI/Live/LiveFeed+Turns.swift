@@ -26,6 +26,7 @@ extension LiveFeed {
             deliveries.end(.unauthorized, where: hasLost)
             entries.end(.unauthorized, where: hasLost)
             readStates.end(.unauthorized, where: hasLost)
+            audits.end(.unauthorized, where: hasLost)
             return
         }
         if case .rightsChanged(let user, let moment) = event {
@@ -34,6 +35,7 @@ extension LiveFeed {
             deliveries.end(.rightsChanged, where: isOlder)
             entries.end(.rightsChanged, where: isOlder)
             readStates.end(.rightsChanged, where: isOlder)
+            audits.end(.rightsChanged, where: isOlder)
             return
         }
         if case .readMarksChanged(let user) = event { return readStates.wake(user) }

@@ -64,6 +64,8 @@ package final class LiveFeed: Sendable {
     let entries: EntryFeed
     /// Those who follow how far they have read.
     let readStates: ReadStateFeed
+    /// Those who follow the audit.
+    let audits: AuditFeed
     let executor: ResponseExecutor
     let cursors: any Sealer
     let replays = ReplayTurns()
@@ -116,6 +118,7 @@ package final class LiveFeed: Sendable {
         }
         entries = EntryFeed(groups: metrics.groups)
         readStates = ReadStateFeed(groups: metrics.groups)
+        audits = AuditFeed(executor, time: time, groups: metrics.groups)
         self.executor = executor
         cursors = sealer
         (self.time, self.book) = (time, book)
@@ -175,6 +178,7 @@ package final class LiveFeed: Sendable {
     package func run() async {
         async let deliveries: Void = deliveries.run()
         async let turns: Void = takeTurns()
+        async let _: Void = audits.run()
         async let _: Void = endInTime()
         for await commit in events {
             for (index, event) in commit.events.enumerated() {
@@ -199,6 +203,7 @@ package final class LiveFeed: Sendable {
         deliveries.stop()
         entries.stop()
         readStates.stop()
+        audits.stop()
         feeder.finish()
     }
 

@@ -38,6 +38,7 @@ extension TocsinGraphQL {
             groups: caller.localGroups,
             provider: caller.provider
         )
+        rights.seesWholeAudit = AccessPolicy.seesWholeAudit(caller)
         if case .allow(let visible) = AccessPolicy.decision(.listen, on: schema.messages, for: caller) {
             rights.subjects = visible.grantQuestions.first?.subjects ?? []
         }
@@ -62,6 +63,8 @@ struct CallerRights: Hashable, Sendable {
     var provider: Identity.Provider
     /// What the caller is to whom topics may be shared; none where grants make no difference.
     var subjects: [GrantSubject] = []
+    /// An administrator's newer token may be one of somebody who is none any more.
+    var seesWholeAudit = false
 }
 
 extension CallerRights {

@@ -67,6 +67,11 @@ extension TocsinGraphQL {
             sink.caughtUp()
             return stream
         }
+        if field.fieldName == Self.auditField {
+            let stream = try await joinAudit(plan, field, groupKey(request, field, caller, style), caller, sink)
+            sink.caughtUp()
+            return stream
+        }
         await settle?()
         if field.fieldName == Self.entryField, schema.hasIncidents {
             return try await joinEntries(plan, field, request, caller, style, sink)

@@ -20,7 +20,7 @@ package struct AuditService: Sendable {
     package func events(_ query: AuditQuery, caller: Identity) async throws(ServiceError) -> [StoredAuditEvent] {
         guard AccessPolicy.mayReadAudit(caller) else { throw .unauthorized }
         var query = query
-        let seesAll = caller.isAdmin || caller.scope.maySeeAudit
+        let seesAll = AccessPolicy.seesWholeAudit(caller)
         query.viewer = seesAll ? nil : AuditViewer(caller, subjects: owning(caller))
         let found = try await events(query, for: caller.reads) { text in
             // Whether others' names exist is told only to who sees all.
@@ -32,6 +32,20 @@ package struct AuditService: Sendable {
     /// All events that fit, for whoever has the data.
     package func events(_ query: AuditQuery) async throws(ServiceError) -> [StoredAuditEvent] {
         try await events(query, for: .server) { _ in true }
+    }
+
+    /// Where the rows of a moment and later stand, the oldest first; at most `limit`.
+    package func places(since moment: Timestamp, limit: Int) async throws(ServiceError) -> [AuditCursor] {
+        try await environment.store.reading(for: .server) { reader throws(StoreError) in
+            try reader.auditPlaces(since: moment, limit: limit)
+        }
+    }
+
+    /// The whole rows at these places, the oldest first, for those who see everything.
+    package func events(at places: [AuditCursor]) async throws(ServiceError) -> [StoredAuditEvent] {
+        try await environment.store.reading(for: .server) { reader throws(StoreError) in
+            try reader.auditEvents(at: places)
+        }
     }
 
     private func events(
@@ -74,6 +88,11 @@ extension AccessPolicy {
     /// by those that an operator made for this.
     package static func mayReadAudit(_ caller: Identity) -> Bool {
         caller.isPerson && (caller.scope.isFull || caller.scope == .readOnly || caller.scope.maySeeAudit)
+    }
+
+    /// Whether the caller sees every row as it is, and not their own part alone.
+    package static func seesWholeAudit(_ caller: Identity) -> Bool {
+        mayReadAudit(caller) && (caller.isAdmin || caller.scope.maySeeAudit)
     }
 }
 

@@ -2,6 +2,10 @@
 package protocol AuditReading {
     /// Events that fit a query, the latest first.
     func auditEvents(_ query: AuditQuery) throws(StoreError) -> [StoredAuditEvent]
+    /// Where the rows of a moment and later stand, the oldest first; at most `limit`.
+    func auditPlaces(since moment: Timestamp, limit: Int) throws(StoreError) -> [AuditCursor]
+    /// The rows at these places, the oldest first; those that are gone are left out.
+    func auditEvents(at places: [AuditCursor]) throws(StoreError) -> [StoredAuditEvent]
 }
 
 /// How the audit is written: rows are added, and those that are over removed; none is ever changed.

@@ -18,12 +18,35 @@ private enum SQL {
         WHERE (at, id) IN (SELECT at, id FROM audit_events WHERE at < $1 ORDER BY at, id LIMIT $2)
         """
     static let order = "ORDER BY at DESC, id DESC"
+    /// The key holds all that is selected.
+    static let places = "SELECT at, id FROM audit_events WHERE at >= $1 ORDER BY at, id LIMIT $2"
+
+    static func rows(at ids: BoundList) -> String {
+        "SELECT \(columns) FROM audit_events WHERE at >= $1 AND at <= $2 AND id IN (\(ids.placeholders)) ORDER BY at, id"
+    }
 }
 
 extension SQLReading {
     func auditEvents(_ query: AuditQuery) throws(StoreError) -> [StoredAuditEvent] {
         var statement = AuditStatement(query, session.dialect)
         return try connection.all(statement.text(), statement.bindings, StoredAuditEvent.init)
+    }
+
+    func auditPlaces(since moment: Timestamp, limit: Int) throws(StoreError) -> [AuditCursor] {
+        try connection.all(SQL.places, [SQLValue(moment), .int(Int64(limit))]) { row in
+            AuditCursor(at: row.moment(0), id: row.text(1))
+        }
+    }
+
+    func auditEvents(at places: [AuditCursor]) throws(StoreError) -> [StoredAuditEvent] {
+        var events: [StoredAuditEvent] = []
+        for chunk in places.sorted(by: { ($0.at, $0.id) < ($1.at, $1.id) }).chunks(of: BoundList.maximumCount) {
+            guard let first = chunk.first, let last = chunk.last else { continue }
+            let ids = BoundList(chunk.map(\.id), firstParameter: 3)
+            let bindings = [SQLValue(first.at), SQLValue(last.at)] + ids.bindings
+            events += try connection.all(SQL.rows(at: ids), bindings, StoredAuditEvent.init)
+        }
+        return events
     }
 }
 

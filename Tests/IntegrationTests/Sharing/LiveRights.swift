@@ -78,6 +78,7 @@ struct LiveRight {
         "onDeleteMessage": "The schema that ships lets nobody.",
         "onDeleteIncident": "Retention alone deletes them.",
         "onReadState": "Is about who listens; tried by ReadStateFeedTests.",
+        "onAuditEvent": "Is the administrators'; tried by FollowedAuditTests.",
         "onCreateIntegration": "As getIntegration; tried by IsolatedSubscriptionTests.",
         "onUpdateIntegration": "As getIntegration; tried by IsolatedSubscriptionTests.",
         "onDeleteIntegration": "As getIntegration; tried by IsolatedSubscriptionTests.",
