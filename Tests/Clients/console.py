@@ -366,6 +366,12 @@ def looked_for(here, token, topic):
     page.get_by_role("button", name="Show").click()
     expect(page.get_by_role("table", name="What was done").get_by_text("topic.create").first).to_be_visible(timeout=60_000)
     here.judged("audit")
+    here.go("/audit", "Audit")
+    expect(page.get_by_text("● live")).to_be_visible(timeout=60_000)
+    for verb in ("create", "delete"):
+        server.administer("group", verb, "passing")
+    newest = page.get_by_role("table", name="What was done").locator("tbody tr").first
+    expect(newest).to_contain_text("group.delete", timeout=60_000)
 
     page.get_by_role("link", name="Node", exact=True).click()
     here.at("Node")
