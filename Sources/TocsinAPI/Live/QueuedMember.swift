@@ -24,7 +24,7 @@ final class QueuedMember<Key: Hashable & Sendable>: RenewableListener, Sendable 
     private let hold: GrantHold?
     private let state = Mutex(State())
 
-    /// - Parameter maximumWaiting: Responses that may wait; beyond it the subscriber is to be ended.
+    /// - Parameter maximumWaiting: Responses that may wait; a subscriber with more is to be ended.
     init(caller: Identity, sink: any ResponseSink, hold: GrantHold? = nil, maximumWaiting: Int) {
         self.maximumWaiting = maximumWaiting
         identity = Mutex(caller)
