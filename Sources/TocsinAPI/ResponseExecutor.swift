@@ -198,7 +198,7 @@ package final class ResponseExecutor: Sendable {
             event: .readState(marks),
             context: RequestContext(caller: member.caller, services: services),
             options: options(for: member.asked.isAppSync ? .appSync : .standard)
-        )
+        ).bytes
     }
 
     /// The response of one row of the audit for all who ask alike.
