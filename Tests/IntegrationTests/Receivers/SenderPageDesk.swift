@@ -47,6 +47,7 @@ final class SenderPageDesk {
         case "heartbeats", "monitoring", "zabbix", "templates": "MONITOR"
         case "events", "hosts", "nagios", "icinga": "EVENT"
         case "prometheus": "ALERTMANAGER"
+        case "aws": "TEMPLATE aws-sns"
         case "apprise", "github", "sentry", "uptime-kuma": "TEMPLATE " + page.name
         default: page.name.uppercased()
         }

@@ -251,6 +251,7 @@ struct RightsMatrixTests {
         "unsubscribeFromTopic": "Gives up what one has; tried by GrantTests.",
         "markRead": "Is about how far the caller has read; tried by ReadStateTests.",
         "createScheduledMessage": "Publishes later, and is judged then; tried by ScheduledMessageTests.",
+        "pressButton": "Whoever reads the message; tried by ButtonTests.",
         "listIncidents": "As the messages of one topic; tried by IncidentTests.",
         "incidentsByTopicIdAndOpenedAt": "As the messages of one topic; tried by IncidentTests.",
         "createDigest": "Sums up what the caller reads; tried by DigestTests.",
