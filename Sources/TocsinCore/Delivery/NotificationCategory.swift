@@ -68,7 +68,7 @@ package struct NotificationAction: Sendable, Hashable {
     package var textInput: TextInput?
     /// What it opens; of actions that a message brings with it.
     package var url: String?
-    /// Whether the server makes a call when it is pressed; of actions that a message brings with it.
+    /// Whether the server makes a call when it is pressed; of actions that a message brings.
     package var isCall = false
 
     /// A button; by default one that acts in the background and takes no answer.

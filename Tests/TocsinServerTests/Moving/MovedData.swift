@@ -118,7 +118,9 @@ enum MovedData {
         _ random: inout Numbers
     ) -> SQLValue {
         if let referred = references[column.name] { return .text(id(referred, row)) }
-        let isUnique = ["number", "position", "token", "key", "digest", "name", "last_fanout", "active_since"]
+        let isUnique = [
+            "number", "position", "token", "key", "digest", "name", "last_fanout", "active_since", "issuer",
+        ]
         if table.key.contains(column.name) || isUnique.contains(column.name) {
             return column.kind == .text ? .text(id(table.name, row)) : .int(Int64(row) + 1)
         }
