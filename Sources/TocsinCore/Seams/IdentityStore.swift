@@ -6,8 +6,8 @@ package protocol IdentityReading {
     func identity(_ id: String) throws(StoreError) -> SignInIdentity?
     /// Identities that are linked to a local user, the oldest first; to anybody for nil, by user.
     func linkedIdentities(of user: UserID?) throws(StoreError) -> [SignInIdentity]
-    /// Whether a provider's person, by the id of a user of their own, has a topic, is a member or has
-    /// a device (`UserFacts`).
+    /// Whether a provider's person, by the id of a user of their own, has a topic or a device or is
+    /// a member (`UserFacts`).
     func hasThings(_ user: UserID) throws(StoreError) -> Bool
 }
 
