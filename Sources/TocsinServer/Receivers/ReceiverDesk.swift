@@ -465,7 +465,8 @@ extension ReceiverDesk {
             status: answer.status,
             outcome: String(outcome.prefix(1000))
         )
-        let kept = request.body.prefix(ReceivedRequest.maximumBodyBytes)
+        let body = admitted.receiver is NtfyReceiver ? NtfyReceiver.shownBody(of: request) : request.body
+        let kept = body.prefix(ReceivedRequest.maximumBodyBytes)
         // No key is kept, and no character that a database does not take.
         received.body = String(decoding: kept, as: UTF8.self).replacing(admitted.key, with: "***")
             .replacing("\0", with: "\u{FFFD}")

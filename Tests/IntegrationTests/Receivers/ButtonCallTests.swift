@@ -249,6 +249,26 @@ struct ButtonCallTests {
         }
     }
 
+    @Test("what came in is shown without what buttons ask for, whatever was answered")
+    func recent() async throws {
+        try await run { stage in
+            let key = "Authorization: Bearer \(stage.way.key)"
+            let call = #""url": "\#(stage.base)/?k=urlSecret", "headers": {"X": "headerSecret"}, "body": "bodySecret""#
+            let look = #"{"action": "view", "label": "Look", "url": "https://a.example"}"#
+            for (label, status) in [("Open", 200), ("", 400)] {
+                let action = #"{"action": "HTTP", "label": "\#(label)", \#(call)}"#
+                let body = #"{"topic": "alerts", "message": "ring", "actions": [\#(action), \#(look)]}"#
+                #expect(try await stage.scene.post("/", body, [key]).status == status)
+            }
+            let shown = try await eventually("both requests") { () -> String? in
+                let recent = try await stage.scene.integration(stage.way.id, "recent { body }")["recent"]
+                return recent?.arrayValue?.count == 2 ? recent?.serializedString() : nil
+            }
+            #expect(shown.contains("ring") && shown.contains("https://a.example"), "\(shown)")
+            for secret in Self.secrets { #expect(!shown.contains(secret), "\(shown)") }
+        }
+    }
+
     @Test("where calls are not allowed the button is a link, and where they are no more it does nothing")
     func notAllowed() async throws {
         try await run { stage in

@@ -95,6 +95,16 @@ struct NtfyAction {
         }
     }
 
+    /// Whether an action as JSON is one that calls.
+    static func isCall(_ value: JSONValue) -> Bool { value["action"]?.stringValue?.lowercased() == "http" }
+
+    /// An action as JSON without what it asks for.
+    static func withoutCall(_ value: JSONValue) -> JSONValue {
+        guard var object = value.objectValue else { return value }
+        for name in ["url", "headers", "body"] where object[name] != nil { object[name] = "***" }
+        return .object(object)
+    }
+
     static func refusal(_ words: String) -> NtfyMessage.Refusal {
         NtfyMessage.Refusal(40018, "actions invalid: \(words)")
     }

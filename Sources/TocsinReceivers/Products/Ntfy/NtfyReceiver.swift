@@ -17,6 +17,17 @@ package struct NtfyReceiver: Receiver {
         return request.segments.first == "in" ? nil : request.segments.first
     }
 
+    /// A body as its integration's owner and editors are shown it: what a button of kind `http` asks
+    /// for is the server's alone to know, and `***` here.
+    package static func shownBody(of request: ReceiverRequest) -> [UInt8] {
+        guard request.body.firstRange(of: Array("actions".utf8)) != nil,
+            case .success(var body) = LenientJSON.object(request.body),
+            let actions = body["actions"]?.arrayValue, actions.contains(where: NtfyAction.isCall)
+        else { return request.body }
+        body["actions"] = .array(actions.map { NtfyAction.isCall($0) ? NtfyAction.withoutCall($0) : $0 })
+        return Array(JSONValue.object(body).serializedString().utf8)
+    }
+
     /// The events of a request, whose JSON the receiver reads that it names (`X-Template`), where
     /// `receiver` knows one of that name: its incidents open and end whatever the grouping is.
     package func read(
