@@ -49,6 +49,15 @@ struct QueryPlanTests {
         expectIndexed(steps, "groups of a maker")
     }
 
+    @Test("where an alert fires among the topics of routes is one statement, served by indexes")
+    func firingSource() async throws {
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.firstSource(among: (1...21).map { "i@t\($0)" }, firing: ["a", "b"])
+        }
+        expectIndexed(steps, "the source of a firing alert")
+        #expect(steps.count == 2, "a step for each table: \(steps)")
+    }
+
     @Test("what is asked of a provider's person is served by indexes")
     func identities() async throws {
         let steps = try await plans { writer throws(StoreError) in

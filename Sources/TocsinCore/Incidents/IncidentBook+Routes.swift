@@ -185,10 +185,8 @@ private struct RouteChoice {
         let sources = topics.keys.sorted()
         if let open = try reader.newestSource(of: key, among: sources, isOpen: true) { return topics[open] }
         let fingerprints = event.alerts.map(\.fingerprint)
-        if !fingerprints.isEmpty {
-            for source in sources where try !reader.openIncidents(of: source, alerts: fingerprints).isEmpty {
-                return topics[source]
-            }
+        if !fingerprints.isEmpty, let open = try reader.firstSource(among: sources, firing: fingerprints) {
+            return topics[open]
         }
         // A new trigger goes by its labels; what is said of one that is over goes where that is.
         guard event.action != .trigger, !isMatched else { return nil }

@@ -13,6 +13,13 @@ private enum SQL {
         ORDER BY \(isOpen ? "opened_at" : "resolved_ms") DESC, source LIMIT 1
         """
     }
+    static func firstSource(_ sources: BoundList, _ fingerprints: BoundList) -> String {
+        """
+        SELECT a.source FROM incident_alerts AS a JOIN incidents AS i ON i.id = a.incident_id
+        WHERE a.source IN (\(sources.placeholders)) AND a.fingerprint IN (\(fingerprints.placeholders))
+            AND a.resolved_ms IS NULL AND i.resolved_ms IS NULL ORDER BY a.source LIMIT 1
+        """
+    }
     static func openOfAlerts(_ fingerprints: BoundList) -> String {
         """
         SELECT a.fingerprint, a.incident_id FROM incident_alerts AS a JOIN incidents AS i ON i.id = a.incident_id
@@ -129,6 +136,19 @@ extension SQLReading {
         let list = BoundList(sources, firstParameter: 2)
         let bindings = [.text(key)] + list.bindings
         return try connection.first(SQL.newestSource(list, isOpen: isOpen), bindings) { $0.text(0) }
+    }
+
+    func firstSource(among sources: [String], firing fingerprints: [String]) throws(StoreError) -> String? {
+        let list = BoundList(sources)
+        var first: String?
+        for chunk in fingerprints.chunks(of: BoundList.maximumCount) {
+            let alerts = BoundList(chunk, firstParameter: list.bindings.count + 1)
+            let found = try connection.first(SQL.firstSource(list, alerts), list.bindings + alerts.bindings) {
+                $0.text(0)
+            }
+            if let found { first = min(first ?? found, found) }
+        }
+        return first
     }
 
     func openIncidents(of source: String, alerts fingerprints: [String]) throws(StoreError) -> [String: String] {
