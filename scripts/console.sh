@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
-# five states, texts of strangers, keys alone, what a team does, a phone, long lists, what is one's own, no network, three
-# tabs and kills, and a provider below a path. People of two sign-in providers walk in Chromium and in Firefox. In Firefox
-# there is a real Web Push, too; keys, texts of strangers, no network, tabs and the dark; a team, what is one's own, long
-# lists, a narrow screen. Two people in Chromium and Firefox are at two servers of one PostgreSQL.
+# five states, texts of strangers, keys alone, what a team does, integrations, a phone, long lists, what is one's own,
+# no network, three tabs and kills, and a provider below a path. People of two sign-in providers walk in Chromium and in
+# Firefox. In Firefox there is a real Web Push, too; keys, texts of strangers, no network, tabs and the dark; a team, what
+# is one's own, long lists, a narrow screen. Two people in Chromium and Firefox are at two servers of one PostgreSQL.
 # What screen readers are told of each view is compared with Tests/Clients/trees. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark, with forced colours and at 400 %
@@ -68,7 +68,7 @@ walk() {
 }
 
 step "Walking through the console, two walks at a time"
-names=(views strangers states keys team phone many own offline)
+names=(views strangers states keys team integrations phone many own offline)
 firefox=""
 ! has firefox-esr || { firefox=$(command -v firefox-esr) && names+=(firefox-walks firefox-people firefox-lists); }
 with_people() {
@@ -76,6 +76,7 @@ with_people() {
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
     walk team team.py "$chromium"
     walk own own.py "$chromium"
+    walk integrations integrations.py "$chromium"
     if has openssl && install_sign_in_providers; then
         walk below below.py "$chromium" "$sign_in_python"
         walk provider provider.py "$chromium" "$sign_in_python"

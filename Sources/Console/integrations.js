@@ -51,11 +51,14 @@ export async function open({ id, topics }) {
     heading.focus();
   }
 
-  async function draw() {
+  /** Draws all anew. Who was at an integration, or has just changed the one that is told, goes on from its name. */
+  async function draw(changed) {
+    const place = changed ? `t-${changed}` : document.activeElement?.closest("article")?.getAttribute("aria-labelledby");
     const list = (await all(LIST, { id }, (data) => data.integrationsByTopicId)).filter((each) => each && !each._deleted);
     list.sort((left, right) => left.name.localeCompare(right.name));
     if (shown && !list.some((each) => each.id === shown)) put(secret);
     put(body, list.length > 0 ? list.map((each) => one(each, run, show, draw)) : el("p", { className: "hint" }, texts.integrations.none));
+    if (place && document.activeElement === document.body) (document.getElementById(place) ?? document.querySelector("main h1"))?.focus();
   }
 
   await draw();
@@ -104,6 +107,7 @@ function adding(topicId, draw, show) {
       };
       const { createIntegration: made } = await proven(MAKE, { input });
       name.value = "";
+      calls.checked = false;
       try {
         const { rotateIntegrationKey: key } = await proven(KEY, { id: made.id, overlap: OVERLAP });
         await draw();
@@ -129,7 +133,7 @@ function one(integration, run, show, draw) {
     }, texts.words.revoke)));
   const rotated = (data) => show(data.rotateIntegrationKey);
   return el("article", { "aria-labelledby": `t-${id}` },
-    el("h2", { id: `t-${id}` }, el("span", { className: "free" }, name)),
+    el("h2", { id: `t-${id}`, tabIndex: -1 }, el("span", { className: "free" }, name)),
     el("p", { className: "meta" },
       el("span", {}, template ? texts.integrations.ownTemplate : texts.kinds[kind] ?? kind, receiver ? `: ${receiver}` : ""), isOn ? null : el("strong", {}, texts.integrations.off),
       el("span", {}, texts.integrations.taken(events)), refused > 0 ? el("span", {}, texts.integrations.refused(refused)) : null,
@@ -137,13 +141,13 @@ function one(integration, run, show, draw) {
       lastEventAt ? el("span", {}, texts.integrations.last(moment(lastEventAt, ago(lastEventAt)))) : texts.integrations.nothingCame),
     url ? el("p", { className: "meta" }, el("span", {}, texts.integrations.postsTo(el("code", {}, url)))) : null,
     trouble ? el("p", { className: "error free" }, texts.integrations.trouble(trouble)) : null,
-    routing(integration, draw),
+    routing(integration, () => draw(id)),
     el("div", { className: "row" }, keyHints.length > 0 ? texts.integrations.keys : texts.integrations.noKey, keys),
     el("div", { className: "row" },
       el("button", { "aria-label": of(texts.integrations.newKey), onclick: run(() => proven(KEY, { id, overlap: OVERLAP }), rotated) }, texts.integrations.newKey),
       keyHints.length > 0 ? el("small", { className: "hint" }, texts.integrations.newKeyHint) : null),
     kind === "NTFY" ? calling(integration, of, run) : null,
-    requests(integration), previewing(integration, draw),
+    requests(integration), previewing(integration, () => draw(id)),
     el("details", {}, el("summary", { "aria-label": of(texts.integrations.end) }, texts.integrations.end), el("div", { className: "row" },
       el("button", { "aria-label": of(turn), onclick: run(() => turned(id, "enabled", !isOn)) }, turn),
       el("button", {

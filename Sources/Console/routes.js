@@ -5,30 +5,50 @@ import { explained, texts } from "./texts.js";
 
 const ROUTES = "query Routes($id: ID!) { getIntegration(id: $id) { routes { match topicId priority } _version _deleted } }";
 const TOPICS = "query Topics($nextToken: String) { listTopics(limit: 100, nextToken: $nextToken) { items { id name _deleted } nextToken } }";
-const SAVE = "mutation Routes($input: UpdateIntegrationInput!) { updateIntegration(input: $input) { id } }";
+const SAVE = `mutation Routes($input: UpdateIntegrationInput!) { updateIntegration(input: $input) {
+  routes { match topicId priority } } }`;
 
 const wrong = (line) => Object.assign(new Error(texts.integrations.noRoute(line)), { code: "BAD_USER_INPUT" });
 const quoted = (text, isPattern) => (text === "" || text.includes(" ") || (text.startsWith("*") && !isPattern) ? `"${text}"` : text);
 
-/** A route as it is written: team=db host=*db-* -> alerts priority 5. */
-function written({ match, topicId, priority }, topics) {
-  const matchers = Object.entries(JSON.parse(match)).flatMap(([label, value]) =>
-    Object.entries(typeof value === "string" ? { "=": value } : value).flatMap(([sign, given]) =>
-      [given].flat().map((text) => label + sign + quoted(text, sign === "=*"))));
-  const topic = topicId ? topics.find(({ id }) => id === topicId)?.name ?? topicId : null;
-  return [...matchers, "->", topic, priority ? `priority ${priority}` : null].filter((part) => part !== null).join(" ");
+/** What labels must be: each label, how it is compared, and with which text. */
+const matchersOf = (match) => Object.entries(JSON.parse(match)).flatMap(([label, value]) =>
+  Object.entries(typeof value === "string" ? { "=": value } : value).flatMap(([sign, given]) =>
+    [given].flat().map((text) => [label, sign, text])));
+
+/** What routes do, whatever way their conditions are written down. */
+const meaning = (routes) => JSON.stringify((routes ?? []).map(({ match, topicId, priority }) =>
+  [matchersOf(match).map((each) => JSON.stringify(each)).sort(), topicId ?? null, priority ?? null]));
+
+/** A route as it is written: team=db host=*db-* -> alerts priority 5. Null where a line cannot say it. */
+function written(route, topics) {
+  const { match, topicId, priority } = route;
+  const matchers = matchersOf(match).map(([label, sign, text]) => label + sign + quoted(text, sign === "=*"));
+  const line = (topic) => [...matchers, "->", topic, priority ? `priority ${priority}` : null].filter((part) => part !== null).join(" ");
+  // A name that several topics have, or that reads as something else, gives way to the id.
+  const names = topicId ? [topics.find(({ id }) => id === topicId)?.name ?? topicId, topicId] : [null];
+  return names.map(line).find((text) => says(text, route, topics)) ?? null;
+}
+
+function says(line, route, topics) {
+  try {
+    return !line.includes("\n") && meaning([read(line, topics)]) === meaning([route]);
+  } catch {
+    return false;
+  }
 }
 
 /** What a line means. Topics are named by name or id. */
 function read(line, topics) {
   const arrow = line.match(/^((?:[^"]|"[^"]*")*?)\s->(?:\s+(.*))?$/);
   if (!arrow) throw wrong(line);
-  const match = {};
+  // Without a prototype: a label may have any name.
+  const match = Object.create(null);
   const words = arrow[1].match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
   for (const word of words) {
     const parts = word.match(/^([^="]+?)(!=|=\*|=)(.*)$/);
     if (!parts) throw wrong(line);
-    const signs = (match[parts[1]] ??= {});
+    const signs = (match[parts[1]] ??= Object.create(null));
     (signs[parts[2]] ??= []).push(parts[3].replaceAll('"', ""));
   }
   const [, name, priority] = (arrow[2] ?? "").match(/^(.*?)(?:(?:^|\s+)priority (\d+))?$/);
@@ -59,7 +79,7 @@ export function routing({ id, kind, name }, saved) {
     try {
       const [{ getIntegration: found }, topics] = await Promise.all([client.query(ROUTES, { id }), topicsOf()]);
       if (!found || found._deleted) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
-      put(shown, editing(id, found, topics, saved));
+      put(shown, editing(id, found.routes ?? [], topics, saved));
     } catch (error) {
       put(shown, el("p", { className: "error" }, explained(error)), el("button", { onclick: load }, texts.words.tryAgain));
     }
@@ -68,15 +88,27 @@ export function routing({ id, kind, name }, saved) {
     el("summary", { "aria-label": texts.integrations.routesOf(name) }, texts.integrations.routes), shown);
 }
 
-function editing(id, { routes, _version }, topics, saved) {
-  const lines = el("textarea", {
-    className: "code", rows: 4, spellcheck: false, autocomplete: "off", value: (routes ?? []).map((route) => written(route, topics)).join("\n"),
-  });
+/**
+ * Puts routes in the place of those that they were made from; false where those are not stored any more. A version alone
+ * does not tell: a server that merges takes an older one, and keeps the stored routes.
+ */
+async function replaced(id, was, routes) {
+  const { getIntegration: now } = await client.query(ROUTES, { id });
+  if (!now || now._deleted) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
+  if (meaning(now.routes) !== meaning(was)) return false;
+  const { updateIntegration: made } = await proven(SAVE, { input: { id, routes, _version: now._version } });
+  return meaning(made.routes) === meaning(routes);
+}
+
+function editing(id, routes, topics, saved) {
+  const texted = routes.map((route) => written(route, topics));
+  if (texted.includes(null)) return el("p", { className: "hint" }, texts.integrations.noLines);
+  const lines = el("textarea", { className: "code", rows: 4, spellcheck: false, autocomplete: "off", value: texted.join("\n") });
   const save = async () => {
     const wanted = lines.value.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => read(line, topics));
-    await proven(SAVE, { input: { id, routes: wanted, _version } });
-    await saved();
+    if (!(await replaced(id, routes, wanted))) throw new Error(texts.integrations.routesTaken);
     note(texts.integrations.routesSaved);
+    await saved();
   };
   return form([field(texts.integrations.routesField, lines, texts.integrations.routesHint)], texts.integrations.saveRoutes, save,
     { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? lines : null) });

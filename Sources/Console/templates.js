@@ -72,6 +72,7 @@ async function replaced(id, was, text) {
 /** A preview, with the names of topics where routes send an event elsewhere. */
 async function previewed(variables) {
   const found = await client.query(PREVIEW, variables);
+  if (!found.getIntegration) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
   const own = found.getIntegration.topicId;
   const elsewhere = found.previewReceiver.events.some(({ topicId }) => topicId && topicId !== own);
   return { ...found, named: elsewhere ? await topicNames() : null };

@@ -452,6 +452,8 @@ export const texts = {
     routesHint: "one a line, the first that matches counts: team=db host=*db-* -> topic priority 5",
     saveRoutes: "Save the routes",
     routesSaved: "The routes are saved.",
+    routesTaken: "Somebody has saved other routes since you looked, and yours were not saved. Copy them, and open the routes anew.",
+    noLines: "A line cannot say all of these routes. They can be changed by the API alone.",
     noRoute: (line) => `This is no route: ${line}. Write team=db -> topic, team!=web -> priority 5, or host=*db-* -> topic priority 5.`,
     severalTopics: (name) => `Several topics are named ${name}. Write the id of one.`,
   },

@@ -1,0 +1,119 @@
+"""Walks through what an integration does beyond its key: routes by labels, as lines that say the same after they are read and
+written, and whether buttons of its messages may have the server call. Use: integrations.py BINARY [CHROMIUM]"""
+
+import json
+
+from playwright.sync_api import expect
+
+from console import in_chromium
+from states import entered
+
+ADD = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
+CHANGE = "mutation($i: UpdateIntegrationInput!) { updateIntegration(input: $i) { _version } }"
+STORED = "query($id: ID!) { getIntegration(id: $id) { routes { match topicId priority } enabled allowHttpActions _version } }"
+
+
+class Routes:
+    """The routes of one integration, as they stand in the page and as they are stored."""
+
+    def __init__(self, here, token, id):
+        self.here, self.page, self.token, self.id = here, here.page, token, id
+        self.lines = self.page.get_by_role("textbox", name="Routes", exact=True)
+        self.problem = self.page.get_by_role("alert")
+
+    def stored(self):
+        return self.here.server.post(self.token, STORED, id=self.id)["getIntegration"]
+
+    def change(self, **more):
+        self.here.server.post(self.token, CHANGE, i={"id": self.id, "_version": self.stored()["_version"], **more})
+
+    def open(self):
+        self.page.get_by_text("Routes by labels", exact=True).click()
+        expect(self.lines).to_be_visible(timeout=60_000)
+
+    def save(self, text):
+        self.lines.fill(text)
+        self.page.get_by_role("button", name="Save the routes").click()
+
+    def saved(self, text):
+        """What is stored after these lines, and that it reads as they do."""
+        self.save(text)
+        expect(self.page.get_by_text("The routes are saved.").last).to_be_visible(timeout=60_000)
+        expect(self.lines).to_have_count(0)
+        expect(self.page.get_by_role("heading", name="Monitoring")).to_be_focused()
+        self.open()
+        expect(self.lines).to_have_value(text)
+        return [[json.loads(each["match"]), each["topicId"], each["priority"]] for each in self.stored()["routes"]]
+
+
+def routes(here, token, topic):
+    page, server = here.page, here.server
+    id = server.post(token, ADD, i={"topicId": topic, "name": "Monitoring", "kind": "ALERTMANAGER"})["createIntegration"]["id"]
+    here.go(f"/topics/{topic}/integrations", "alerts: integrations")
+    its = Routes(here, token, id)
+    its.open()
+    its.save("team=db -> priority 5\nnonsense")
+    expect(its.problem).to_contain_text("This is no route: nonsense.", timeout=60_000)
+    expect(its.lines).to_be_focused()
+    here.judged("a route that is none")
+    seen = its.saved('team=db host=*db-* -> alerts priority 5\nteam!=web note="two words" -> alerts')
+    wanted = [[{"team": {"=": ["db"]}, "host": {"=*": ["db-*"]}}, topic, 5], [{"team": {"!=": ["web"]}, "note": {"=": ["two words"]}}, topic, None]]
+    here.same("routes are stored as they are written, and are read as such", seen, wanted)
+    here.judged("routes")
+    # Names that every object of a page has are labels like others.
+    seen = its.saved("__proto__=x constructor=y team=db -> alerts")
+    here.same("a label may have any name", seen, [[{"__proto__": {"=": ["x"]}, "constructor": {"=": ["y"]}, "team": {"=": ["db"]}}, topic, None]])
+
+    its.change(enabled=True)
+    here.same("routes are saved although something else was changed meanwhile", its.saved("team=a -> alerts")[0][0], {"team": {"=": ["a"]}})
+    its.change(routes=[{"match": '{"team": "theirs"}', "priority": 2}])
+    its.save("team=mine -> alerts")
+    expect(its.problem).to_contain_text("Somebody has saved other routes since you looked", timeout=60_000)
+    here.same("routes of somebody who was quicker stay", json.loads(its.stored()["routes"][0]["match"]), {"team": "theirs"})
+    expect(its.lines).to_have_value("team=mine -> alerts")
+
+    # A quote cannot be written in a line; a topic whose name reads as a priority is told by its id.
+    its.change(routes=[{"match": '{"team": "a \\" b"}', "priority": 2}])
+    page.reload()
+    page.get_by_text("Routes by labels", exact=True).click()
+    expect(page.get_by_text("A line cannot say all of these routes.")).to_be_visible(timeout=60_000)
+    twin = server.create_topic(token, "alerts priority 3")
+    its.change(routes=[{"match": '{"team": "db"}', "topicId": twin}])
+    page.reload()
+    its.open()
+    expect(its.lines).to_have_value(f"team=db -> {twin}")
+
+
+def calls(here, token, topic):
+    """Buttons call where somebody has said so, at first or later, and no more where that is taken back."""
+    page = here.page
+    here.go(f"/topics/{topic}/integrations", "alerts: integrations")
+    tick = page.get_by_role("checkbox", name="Buttons of its messages may have the server call an address")
+    here.same("only what has buttons is asked about calls", tick.is_visible(), False)
+    page.get_by_label("What posts here").select_option("NTFY")
+    page.get_by_label("Name").fill("Phones")
+    tick.check()
+    page.get_by_role("button", name="Add it").click()
+    expect(page.get_by_role("heading", name="The new key of Phones")).to_be_focused(timeout=60_000)
+    here.same("the next one is asked anew", tick.is_checked(), False)
+    article = page.get_by_role("article", name="Phones")
+    expect(article.get_by_text("Buttons may have the server call an address.")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Let them call no more: Phones").click()
+    expect(article.get_by_text("Buttons that call an address are links.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Phones", exact=True)).to_be_focused()
+    page.get_by_role("button", name="Let them call: Phones").click()
+    expect(article.get_by_text("Buttons may have the server call an address.")).to_be_visible(timeout=60_000)
+    here.judged("an integration whose buttons call")
+    here.same("no page complains", here.complaints, [])
+
+
+def walk(server, browser, checks):
+    here = entered(server, browser, checks, "root")
+    token = server.administer("token", "create", "--user", "root")
+    topic = server.create_topic(token, "alerts")
+    routes(here, token, topic)
+    calls(here, token, topic)
+
+
+if __name__ == "__main__":
+    in_chromium(walk)
