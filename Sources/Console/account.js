@@ -28,8 +28,11 @@ export async function open() {
   const by = ({ provider }) => (provider ? labels[provider] ?? provider : texts.account.byPassword);
   async function draw() {
     const { me, sessions } = await client.query("{ me { username notifications groups admin } sessions { id kind provider createdAt seenAt network agent isCurrent } }");
-    // A server before this one has none.
-    const linked = (await client.query(IDENTITIES).catch(() => null))?.identities;
+    const { identities: linked } = await client.query(IDENTITIES).catch((error) => {
+      // A server before this one has none.
+      if (error.code === "GRAPHQL_VALIDATION_FAILED") return {};
+      throw error;
+    });
     const run = (action) => async () => {
       try {
         await action();
@@ -80,6 +83,8 @@ export async function open() {
       target.disabled = true;
       await action().catch((error) => note(explained(error)));
       target.disabled = false;
+      // Who has cancelled goes on from the button; it may be gone, too.
+      if (document.activeElement === document.body) (target.isConnected ? target : body.querySelector(".scroll"))?.focus();
     };
     const unlink = async ({ id, name }) => {
       if (!sure(texts.account.sureUnlink(name))) return;
@@ -98,7 +103,9 @@ export async function open() {
         el("span", { className: "free" }, labels[identity.provider] ?? identity.provider),
         el("span", { className: "free", title: identity.subject }, identity.name),
         moment(identity.linkedAt, ago(identity.linkedAt)),
-        el("button", { className: "danger", onclick: tried(() => unlink(identity)) }, texts.account.unlink),
+        el("button", {
+          className: "danger", "aria-label": texts.words.of(texts.account.unlink, identity.name), onclick: tried(() => unlink(identity)),
+        }, texts.account.unlink),
       ])) : null,
       el("div", { className: "row" }, (methods?.oidc ?? []).map(({ id, label }) =>
         el("button", { onclick: tried(() => link(id)) }, texts.account.link(label)))),

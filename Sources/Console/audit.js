@@ -34,8 +34,10 @@ export async function open({ me }) {
   };
 
   async function more() {
-    const page = await pageOf(next);
-    if (!page) return;
+    const from = next;
+    const page = await pageOf(from);
+    // The list has begun anew, or somebody has pressed twice: what this answer follows is not its end any more.
+    if (!page || next !== from) return;
     page.items.filter(Boolean).forEach(add);
     next = page.nextToken;
     draw();
@@ -59,9 +61,10 @@ export async function open({ me }) {
     // More came than one page holds: what lies between is not known.
     const isGap = page.nextToken && events.length > 0 && !items.some(({ id }) => lines.has(id));
     if (isGap || events.length > MOST) {
-      [events, lines, next] = [[], new Map(), page.nextToken];
+      [events, lines] = [[], new Map()];
       put(shown);
     }
+    if (events.length === 0) next = page.nextToken;
     items.forEach(add);
     draw();
   }, (error) => ended.signal.aborted || note(explained(error)));
