@@ -332,9 +332,7 @@ package enum TransactionOutcome: Sendable, Hashable {
 extension PostgresConnection {
     /// Sends the statement with the bound parameters.
     private func send(_ sql: String, row: ((PostgresRow) -> Void)? = nil) throws(StoreError) {
-        guard !parameters.hasZero else {
-            throw .statement(code: 0, message: "a text holds a zero byte, which PostgreSQL cannot store", sql: sql)
-        }
+        guard !parameters.hasZero else { throw .unstorable(sql: sql) }
         if options.preparesStatements {
             try sendPrepared(sql)
         } else {

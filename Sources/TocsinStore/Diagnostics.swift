@@ -27,7 +27,8 @@ struct Diagnostics: Sendable {
             return .uncertain(reason: reason)
         case .overtaken(_, let code, _, _), .statement(let code, _, _): tell(error, .statement(code: code))
         case .mismatch: tell(error, .mismatch)
-        case .tooLarge, .stopped: break
+        // Who sent the text is told: nothing is wrong here.
+        case .tooLarge, .unstorable, .stopped: break
         }
         return error
     }

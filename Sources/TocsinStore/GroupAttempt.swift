@@ -37,7 +37,8 @@ struct GroupAttempt {
         case .unavailable where error.isBlocked && !isHurried && count > 1:
             (isHurried, inSavepoints) = (true, true)
             return true
-        case .overtaken, .unavailable, .uncertain, .statement, .mismatch, .tooLarge, .stopped: return false
+        case .overtaken, .unavailable, .uncertain, .statement, .unstorable, .mismatch, .tooLarge, .stopped:
+            return false
         }
     }
 
@@ -76,7 +77,7 @@ extension GroupAttempt {
         switch error {
         case .unavailable, .uncertain: error
         case .overtaken: crowded(error)
-        case .statement, .mismatch, .tooLarge, .stopped:
+        case .statement, .unstorable, .mismatch, .tooLarge, .stopped:
             .unavailable(reason: "the database failed", detail: error.description)
         }
     }

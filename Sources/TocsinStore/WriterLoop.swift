@@ -64,7 +64,7 @@ struct WriterLoop {
             // The commit was not begun: a statement failed that nobody had waited for.
             guard connection.isInTransaction, !attempt.inSavepoints else { throw error }
             switch error {
-            case .statement: break
+            case .statement, .unstorable: break
             case .overtaken: try attempt.check(error, connection)
             case .unavailable, .uncertain, .mismatch, .tooLarge, .stopped: throw error
             }

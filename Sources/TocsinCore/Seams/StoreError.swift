@@ -19,6 +19,9 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case uncertain(reason: String, detail: String = "")
     /// A statement failed: our fault. Carries the database's code and message and the statement.
     case statement(code: Int, message: String, sql: String)
+    /// A text that was asked for holds a NUL, which this database can neither store nor look for;
+    /// nothing was sent to it.
+    case unstorable(sql: String)
     /// The stored data is not what the program expects (migration level, checksum,
     /// column type); says what to do.
     case mismatch(reason: String)
@@ -37,6 +40,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
             "The outcome is unknown: \(reason)" + (detail.isEmpty ? "" : " (\(detail))")
         case .overtaken(_, let code, let message, let sql), .statement(let code, let message, let sql):
             "Database error \(code): \(message) in: \(sql)"
+        case .unstorable(let sql): "A text holds a zero byte, which PostgreSQL cannot store, in: \(sql)"
         case .mismatch(let reason): reason
         case .tooLarge(let bytes): "This is more than \(bytes) bytes at once."
         case .stopped: "The server is stopping."
@@ -49,6 +53,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .unavailable(let reason, _): "The database is unavailable: \(reason)"
         case .uncertain(let reason, _): "The outcome is unknown: \(reason)"
         case .overtaken, .statement, .mismatch: "The database failed; the log says how."
+        case .unstorable: "A text holds a NUL, which the database cannot store."
         case .tooLarge, .stopped: description
         }
     }

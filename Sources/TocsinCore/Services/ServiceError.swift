@@ -61,6 +61,7 @@ package enum ServiceError: Error, Sendable, Hashable {
             self = .limit(
                 "The request asks for more than \(bytes) bytes at once. Ask for fewer records or smaller pages."
             )
+        case .unstorable: self = .badRequest("A text contains a NUL character, which is not allowed.")
         case .stopped: self = .unavailable("the server is stopping")
         case .uncertain(let reason, _): self = .uncertain(reason)
         case .overtaken, .statement, .mismatch: self = .internal(error.description)

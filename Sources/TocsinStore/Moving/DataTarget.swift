@@ -123,7 +123,12 @@ package final class DataTarget {
                 for (position, value) in rows[row].enumerated() { parameters.bind(value, at: position + 1) }
             }
         } catch {
-            guard case .statement(_, let message, _) = error else { throw error }
+            let message: String
+            switch error {
+            case .statement(_, let words, _): message = words
+            case .unstorable: message = "a text holds a zero byte, which PostgreSQL cannot store"
+            default: throw error
+            }
             throw .mismatch(
                 reason:
                     "Rows of \(chunk.table.name) do not fit what is here: \(message). Import into an empty database, or "

@@ -9,7 +9,8 @@ struct StoreErrorTests {
         .unavailable(reason: "the disk is full", detail: secret),
         .overtaken(isWhole: true, code: 40001, message: secret, sql: secret),
         .uncertain(reason: "the connection was lost", detail: secret),
-        .statement(code: 1, message: secret, sql: secret), .mismatch(reason: secret), .tooLarge(bytes: 7), .stopped,
+        .statement(code: 1, message: secret, sql: secret), .unstorable(sql: secret), .mismatch(reason: secret),
+        .tooLarge(bytes: 7), .stopped,
     ]
 
     @Test("what anyone may read of an error has no statement and no path", arguments: errors)
@@ -17,7 +18,7 @@ struct StoreErrorTests {
         #expect(!error.sentence.contains("SELECT") && !error.sentence.contains("/var"))
     }
 
-    @Test("operators read all that is known", arguments: errors.prefix(5))
+    @Test("operators read all that is known", arguments: errors.prefix(6))
     func descriptions(error: StoreError) {
         #expect(error.description.contains(Self.secret))
     }
@@ -27,6 +28,7 @@ struct StoreErrorTests {
         arguments: [
             (.unavailable(reason: "full", detail: secret), .unavailable("full")),
             (.uncertain(reason: "lost", detail: secret), .uncertain("lost")),
+            (.unstorable(sql: secret), .badRequest("A text contains a NUL character, which is not allowed.")),
             (.stopped, .unavailable("the server is stopping")),
             (.mismatch(reason: "level 3"), .internal("level 3")),
             (.statement(code: 1, message: "m", sql: "s"), .internal("Database error 1: m in: s")),
