@@ -19,10 +19,16 @@ struct ButtonTests {
         let topic: String
         let integration: Integration
 
-        init(_ calls: FakeCalls = FakeCalls()) async throws {
+        init(
+            _ calls: FakeCalls = FakeCalls(),
+            _ api: APIHarness? = nil,
+            topic name: String = "alerts",
+            owner: Identity = ButtonTests.alice
+        ) async throws {
             self.calls = calls
-            api = try await APIHarness(calls: calls)
-            topic = try await api.makeTopic()
+            if let api { self.api = api } else { self.api = try await APIHarness(calls: calls) }
+            let api = self.api
+            topic = try await api.makeTopic(name, as: owner)
             let now = api.time.now()
             let facts = [ButtonTests.alice, ButtonTests.bob].compactMap { UserFacts(of: $0, naming: [], at: now) }
             try await api.store.write { writer throws(StoreError) in for facts in facts { try writer.save(facts) } }
@@ -31,12 +37,13 @@ struct ButtonTests {
             ]
             let made = try await api.run(
                 "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }",
-                ["i": .object(input)]
+                ["i": .object(input)],
+                as: owner
             )
             let id = try #require(made["data"]?["createIntegration"]?["id"]?.stringValue, "\(made)")
             var integration = Integration(
                 id: id,
-                owner: "sub-alice::alice",
+                owner: owner.owner,
                 name: "gate",
                 kind: .ntfy,
                 topicID: TopicID(topic)
@@ -108,6 +115,8 @@ struct ButtonTests {
         let headers = requests[0].headers.filter { !$0.value.isEmpty }.map { "\($0.name): \($0.value)" }
         #expect(headers == ["Authorization: Bearer headerSecret", "X-A: b:c"])
         #expect(requests[0].addresses == .publicOnly)
+        // A request that takes five seconds (`TOCSIN_EXECUTION_SECONDS`) is told nothing of the call.
+        #expect(requests[0].timeoutSeconds <= 4)
     }
 
     @Test("the audit says who pressed what, when and with what status, and neither address nor headers")
@@ -250,6 +259,27 @@ struct ButtonTests {
             for try await answer in group { #expect(pressed(answer)?["isDone"] == true) }
         }
         #expect(pressed(try await scene.press(last))?["isDone"] == true)
+    }
+
+    @Test("one owner's calls are bounded over all topics, and another's are made beside them")
+    func ofOwner() async throws {
+        let calls = FakeCalls(holds: true)
+        let api = try await APIHarness(calls: calls)
+        var scenes = [try await Scene(calls, api)]
+        for name in ["second", "third"] { scenes.append(try await Scene(calls, api, topic: name)) }
+        let bobs = try await Scene(calls, api, topic: "bobs", owner: Self.bob)
+        var messages: [String] = []
+        for scene in scenes { for _ in 0..<3 { messages.append(try await scene.publish()) } }
+        let (first, last, his) = (messages.prefix(8), messages[8], try await bobs.publish())
+        try await withThrowingTaskGroup(of: JSONValue.self) { group in
+            for message in first { group.addTask { try await scenes[0].press(message) } }
+            await calls.begun(8)
+            #expect(code(try await scenes[0].press(last)) == "LIMIT")
+            group.addTask { try await bobs.press(his, as: Self.bob) }
+            await calls.begun(9)
+            calls.release()
+            for try await answer in group { #expect(pressed(answer)?["isDone"] == true) }
+        }
     }
 
     @Test("a delayed message keeps its button, of which its owner reads nothing before")

@@ -18,7 +18,8 @@ package struct ButtonService: Sendable {
     package static let lifetimeSeconds = 86_400.0
     /// Calls of a topic in a minute, on one node.
     package static let callsPerMinute = 30
-    private static let timeoutSeconds = 5.0
+    /// Shorter than the press may take (`TOCSIN_EXECUTION_SECONDS`), which tells that it was not in time.
+    private static let timeoutSeconds = 4.0
     /// What is read of an answer, of which only the status counts.
     private static let maximumAnswerBytes = 64 << 10
     /// So long after it began, nobody waits any more for what came of a call.
@@ -60,7 +61,8 @@ package struct ButtonService: Sendable {
         let call: ButtonCall
         /// The name of its message's topic.
         package let topicName: String
-        let topicID: TopicID
+        let place: ButtonsRunning.Place
+        var topicID: TopicID { place.topic }
         /// Who presses it.
         let caller: Identity
         /// The last press by this person; nil: there was none.
@@ -108,8 +110,8 @@ package struct ButtonService: Sendable {
     ) async throws(ServiceError) -> ButtonPress {
         let now = environment.time.now()
         if let press = found.press, stands(press, at: now) { return press }
-        guard running.enter(found.topicID) else { throw Self.busy }
-        defer { running.leave(found.topicID) }
+        guard running.enter(found.place) else { throw Self.busy }
+        defer { running.leave(found.place) }
         guard rates.take(found.topicID.text, now: now) else { throw Self.busy }
         let press = ButtonPress(button, of: message, by: found.caller.userID, at: now)
         if let earlier = try await begin(press, caller: found.caller) { return earlier }
@@ -126,7 +128,7 @@ package struct ButtonService: Sendable {
     }
 
     private static let busy = ServiceError.tooManyTries(
-        "Too many buttons of this topic are pressed. Try again in a moment.",
+        "Too many buttons of this topic or its owner are pressed. Try again in a moment.",
         seconds: waitSeconds
     )
 
@@ -217,7 +219,7 @@ extension ButtonService {
         return Found(
             call: call,
             topicName: topic["name"].text ?? topic.id,
-            topicID: TopicID(topic.id),
+            place: ButtonsRunning.Place(topic: TopicID(topic.id), owner: topic.owner ?? ""),
             caller: caller,
             press: try reader.buttonPress(button, of: message, by: caller.userID)
         )

@@ -2,27 +2,38 @@ import Synchronization
 
 /// Counts the calls of buttons that are under way on this node.
 final class ButtonsRunning: Sendable {
-    private let counts = Mutex<[TopicID: Int]>([:])
+    /// Whose topic a call is of.
+    struct Place: Hashable, Sendable {
+        var topic: TopicID
+        /// The topic's owner, who lets the calls be made.
+        var owner: String
+    }
+
+    private let counts = Mutex<[Place: Int]>([:])
     /// Calls of one topic at once.
     private static let maximumOfTopic = 4
+    /// Calls of all topics of one owner at once, so that nobody keeps the others' from being made.
+    private static let maximumOfOwner = 8
     /// Calls of all topics at once.
     private static let maximum = 64
 
     /// Counts one more; false where a bound is reached.
-    func enter(_ topic: TopicID) -> Bool {
+    func enter(_ place: Place) -> Bool {
         counts.withLock { counts in
-            guard counts[topic, default: 0] < Self.maximumOfTopic, counts.values.reduce(0, +) < Self.maximum
+            let ofOwner = counts.reduce(0) { $0 + ($1.key.owner == place.owner ? $1.value : 0) }
+            guard counts[place, default: 0] < Self.maximumOfTopic, ofOwner < Self.maximumOfOwner,
+                counts.values.reduce(0, +) < Self.maximum
             else { return false }
-            counts[topic, default: 0] += 1
+            counts[place, default: 0] += 1
             return true
         }
     }
 
     /// One has ended.
-    func leave(_ topic: TopicID) {
+    func leave(_ place: Place) {
         counts.withLock { counts in
-            let left = (counts[topic] ?? 1) - 1
-            counts[topic] = left > 0 ? left : nil
+            let left = (counts[place] ?? 1) - 1
+            counts[place] = left > 0 ? left : nil
         }
     }
 }
