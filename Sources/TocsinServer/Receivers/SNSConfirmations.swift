@@ -13,8 +13,9 @@ final class SNSConfirmations: Sendable {
     private let underWay = Mutex(0)
 
     private static let mostAtOnce = 8
-    /// Amazon waits 15 seconds for the answer to its post.
-    private static let timeoutSeconds = 8.0
+    /// Amazon waits 15 seconds for the answer to its post, but a request takes five at most
+    /// (`TOCSIN_EXECUTION_SECONDS`), in which the message is made as well.
+    private static let timeoutSeconds = 3.0
     private static let maximumAnswerBytes = 64 << 10
 
     init(http: any OutgoingHTTP, endpoint: String?) {

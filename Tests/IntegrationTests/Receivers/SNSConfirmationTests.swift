@@ -16,10 +16,12 @@ struct SNSConfirmationTests {
     /// Runs a server that finds `amazon` where Amazon would be, with a way in that lists the topic.
     private static func run(
         _ amazon: Receiver,
+        _ more: [String: String] = [:],
         _ body: (ReceiverScene, ReceiverScene.Way) async throws -> Void
     ) async throws {
         try await Installation.run(prepare: { installation in
             installation.environment["TOCSIN_SNS_ENDPOINT"] = "http://127.0.0.1:\(amazon.port)"
+            installation.environment.merge(more) { $1 }
         }) { installation in
             let scene = try await ReceiverScene(installation)
             let way = try await scene.way("TEMPLATE", ["receiver": "aws-sns", "snsTopics": [.string(arn)]])
@@ -109,6 +111,18 @@ struct SNSConfirmationTests {
             let answer = try await scene.post("/in/\(way.key)", Self.subscription())
             #expect(answer.status == 200, "\(answer.body)")
             #expect(try await Self.outcomes(1, scene, way)[0].contains("Amazon answered 403"))
+            #expect(try await scene.messages().count == 1)
+        }
+    }
+
+    @Test("one that Amazon does not answer comes as a message, within the time that a request has")
+    func unanswered() async throws {
+        let amazon = try Receiver { _, _ in nil }
+        // As the server ships.
+        try await Self.run(amazon, ["TOCSIN_EXECUTION_SECONDS": "5"]) { scene, way in
+            let answer = try await scene.post("/in/\(way.key)", Self.subscription())
+            #expect(answer.status == 200, "\(answer.body)")
+            #expect(try await Self.outcomes(1, scene, way)[0].contains("in time"))
             #expect(try await scene.messages().count == 1)
         }
     }
