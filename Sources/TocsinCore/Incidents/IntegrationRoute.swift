@@ -29,8 +29,9 @@ package struct IntegrationRoute: Sendable, Equatable {
 
         func matches(_ labels: [String: String]) -> Bool {
             switch comparison {
-            case .equals: return labels[label, default: ""] == text
-            case .differs: return labels[label, default: ""] != text
+            // By bytes, as patterns go.
+            case .equals: return labels[label, default: ""].utf8.elementsEqual(text.utf8)
+            case .differs: return !labels[label, default: ""].utf8.elementsEqual(text.utf8)
             case .resembles:
                 guard let value = labels[label], value.utf8.count <= Self.maximumTextBytes else { return false }
                 return Self.has(value, pattern: text)

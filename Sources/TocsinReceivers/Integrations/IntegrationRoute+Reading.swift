@@ -74,6 +74,12 @@ extension IntegrationRoute {
             }
         }
         guard !matchers.isEmpty else { throw RouteProblem(text: form) }
+        // As people write "one of these", which would match nothing.
+        guard Set(matchers.lazy.filter { $0.comparison == .equals }.map(\.text)).count <= 1 else {
+            throw RouteProblem(
+                text: "\(label.debugDescription) cannot be two texts at once. Write a route for each, or one pattern."
+            )
+        }
         return matchers
     }
 

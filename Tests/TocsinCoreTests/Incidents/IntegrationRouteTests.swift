@@ -3,7 +3,7 @@ import TocsinCore
 
 @Suite("Routes of integrations")
 struct IntegrationRouteTests {
-    private static let labels = ["team": "db", "host": "db-3.eu", "empty": ""]
+    private static let labels = ["team": "db", "host": "db-3.eu", "empty": "", "café": "\u{E9}"]
 
     @Test(
         "a matcher compares a label as its sign says; a label that is missing is empty, and has no pattern",
@@ -14,6 +14,9 @@ struct IntegrationRouteTests {
             ("host", "=*", "*", true), ("host", "=*", "**", true), ("host", "=*", "db-3.eu", true),
             ("host", "=*", "db-3", false), ("host", "=*", "*3*3*", false), ("host", "=*", "*.us", false),
             ("host", "=*", "", false), ("empty", "=*", "*", true), ("none", "=*", "*", false),
+            // One letter and a letter with its accent look alike.
+            ("café", "=", "\u{E9}", true), ("café", "=", "e\u{301}", false), ("café", "!=", "e\u{301}", true),
+            ("café", "=*", "\u{E9}*", true), ("café", "=*", "e\u{301}*", false),
         ]
     )
     func matches(_ label: String, _ sign: String, _ text: String, _ isMatch: Bool) throws {
