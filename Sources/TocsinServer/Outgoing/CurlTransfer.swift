@@ -80,7 +80,8 @@ final class CurlTransfer: @unchecked Sendable {
             tocsin_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, reason),
         ]
         if let caFile { codes.append(tocsin_curl_set_string(handle, CURLOPT_CAINFO, caFile)) }
-        if !request.body.isEmpty || request.method == "POST" {
+        // Methods that mean a body say that it is empty (RFC 9110 §8.6); some servers ask for that.
+        if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method) {
             codes.append(
                 request.body.withUnsafeBytes { bytes in
                     tocsin_curl_set_body(handle, bytes.baseAddress ?? UnsafeRawPointer(handle), Int64(bytes.count))
@@ -116,6 +117,7 @@ final class CurlTransfer: @unchecked Sendable {
     /// What people are told of the failures that they meet; nil for the rest.
     private static func words(_ outcome: CURLcode) -> String? {
         switch outcome {
+        case CURLE_URL_MALFORMAT: "its address cannot be read"
         case CURLE_COULDNT_RESOLVE_HOST: "the host's name is not known"
         case CURLE_COULDNT_CONNECT: "nothing listens there, or there is no way to it"
         case CURLE_OPERATION_TIMEDOUT: "it did not answer in time"

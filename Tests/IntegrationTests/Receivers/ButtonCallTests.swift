@@ -193,6 +193,20 @@ struct ButtonCallTests {
         }
     }
 
+    @Test("a call without a body says that it has none, and an address that cannot be read is told as one")
+    func withoutBody() async throws {
+        try await run { stage in
+            for method in ["put", "patch", "post"] {
+                let message = try await stage.publish("http, Open, \(stage.base)/\(method), method=\(method)")
+                #expect(try await stage.press(message)["data"]?["pressButton"]?["status"] == 204)
+            }
+            let calls = stage.target.everything
+            #expect(calls.count == 3 && calls.allSatisfy { $0.headers["content-length"] == "0" }, "\(calls)")
+            let message = try await stage.publish("http, Open, http://127.0.0.1:99999/")
+            #expect(try await stage.problem(message) == "its address cannot be read")
+        }
+    }
+
     @Test("addresses of private networks are not called, however they are written")
     func privateAddresses() async throws {
         try await run { stage in
