@@ -20,7 +20,7 @@ TOKEN = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\\n])*\1|(?<=[(,=:\[!&|?{};]) ?/(?:
 READ = re.compile(r"[A-Za-z]{2,} [A-Za-z]{2,}|^(\W )?[A-Z][a-z]+(?=[ .:…?!]|$)")
 GRAPHQL = re.compile(r"\{\s|^(id|items) ")
 ALLOWED = {
-    "Android", "Chrome", "Edge", "Firefox", "Linux", "Mac OS", "Safari", "Tocsin", "Windows",  # Names of products.
+    "Android", "Chrome", "Edge", "Firefox", "Linux", "Mac OS", "Safari", "Windows",  # Names of products.
     "Create", "Update",  # Parts of the names of GraphQL's fields.
     "Escape",  # A key.
     "noopener noreferrer",  # An attribute.

@@ -3,6 +3,7 @@ go on where it stood; and Start, whose last step a push to another phone does no
 
 import json
 import os
+import re
 import shutil
 import sys
 import urllib.request
@@ -47,7 +48,8 @@ def networks(here):
     expect(problem).to_contain_text('"somewhere" is no network', timeout=60_000)
     expect(field).to_have_attribute("aria-invalid", "true")
     expect(field).to_be_focused()
-    expect(field).to_have_accessible_description(problem.inner_text())
+    # What is wrong comes before what the field takes.
+    expect(field).to_have_accessible_description(re.compile("^" + re.escape(problem.inner_text())))
     here.judged("a network that is none")
     made = []
     for name, text, words in (("office", "10.0.0.0/8 fd00::/8", "from 10.0.0.0/8, fd00::/8 alone"), ("here", "127.0.0.0/8", "from 127.0.0.0/8 alone")):

@@ -54,7 +54,7 @@ def people(root):
     root.go("/people", "People")
     for name in ("ben", "cleo"):
         page.get_by_label("Name", exact=True).fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
         page.get_by_role("button", name="Make it").click()
         expect(page.get_by_role("table", name="People").get_by_role("row", name=name)).to_be_visible(timeout=60_000)
     row = page.get_by_role("table", name="People").get_by_role("row", name="cleo")
