@@ -117,7 +117,7 @@ struct SNSConfirmationTests {
 
     @Test("one that Amazon does not answer comes as a message, within the time that a request has")
     func unanswered() async throws {
-        let amazon = try Receiver { _, _ in nil }
+        let amazon = try Receiver(saying: { _, _ in nil })
         // As the server ships.
         try await Self.run(amazon, ["TOCSIN_EXECUTION_SECONDS": "5"]) { scene, way in
             let answer = try await scene.post("/in/\(way.key)", Self.subscription())
