@@ -229,6 +229,23 @@ struct ButtonTests {
         #expect(scene.calls.requests.isEmpty)
     }
 
+    @Test("a button is over a day after its message was made, also where the message was changed since")
+    func changed() async throws {
+        let calls = FakeCalls()
+        let scene = try await Scene(calls, try await APIHarness(model: FeedScene.openModel, calls: calls))
+        let message = try await scene.publish()
+        scene.api.time.advance(seconds: 80_000)
+        let changed = try await scene.api.run(
+            "mutation($i: UpdateMessageInput!) { updateMessage(input: $i) { _version } }",
+            ["i": ["id": .string(message), "title": "changed", "_version": 1]]
+        )
+        #expect(changed["data"]?["updateMessage"]?["_version"] == 2, "\(changed)")
+        #expect(pressed(try await scene.press(message))?["isDone"] == true)
+        scene.api.time.advance(seconds: 6_401)
+        #expect(code(try await scene.press(message)) == "UNAUTHORIZED")
+        #expect(calls.requests.count == 1)
+    }
+
     @Test("a topic's calls are bounded in a minute, whoever presses what")
     func rate() async throws {
         let calls = FakeCalls(always: .response(status: 500, headers: [], body: []))

@@ -210,7 +210,8 @@ extension ButtonService {
             !stored.isDeleted,
             case .allow(let permitted) = AccessPolicy.decision(.get, on: rights.messages, for: caller),
             permitted.matches(stored, try reader.roles(askedBy: permitted, of: stored)),
-            case let made = Timestamp(milliseconds: stored["_lastChangedAt"].int ?? 0),
+            // Not of its last change: presses are kept for as long as this.
+            case let made = Timestamp(milliseconds: stored[ModelType.makingTime].int ?? 0),
             made.adding(seconds: Self.lifetimeSeconds) > environment.time.now(),
             let call = call(of: button, in: stored), try isAllowed(call, reader),
             let topic = try reader.records(rights.topics, ids: [stored["topicId"].text ?? ""], where: .always).first,
