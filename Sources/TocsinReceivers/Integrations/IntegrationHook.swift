@@ -8,6 +8,8 @@ package struct IntegrationHook: ModelHook {
     /// The model's name.
     package let model = "Integration"
     let rights: PushRights
+    /// The kinds whose posts this server takes.
+    private let shapes: Set<Integration.Kind>
     /// What a template must be besides; answers what is wrong with it.
     private let templateProblem: @Sendable (_ receiver: String?, _ template: String?) -> String?
 
@@ -25,9 +27,10 @@ package struct IntegrationHook: ModelHook {
     /// A hook that knows who may publish where.
     package init(
         rights: PushRights,
+        shapes: Set<Integration.Kind> = Set(Integration.Kind.allCases),
         templateProblem: @escaping @Sendable (_ receiver: String?, _ template: String?) -> String? = { _, _ in nil }
     ) {
-        (self.rights, self.templateProblem) = (rights, templateProblem)
+        (self.rights, self.shapes, self.templateProblem) = (rights, shapes, templateProblem)
     }
 
     /// Checks all values, the topic, and how many there are; who shares the topic may look after it
@@ -36,7 +39,9 @@ package struct IntegrationHook: ModelHook {
         _ input: inout RecordInput,
         _ write: HookedWrite
     ) throws(StoreError) -> ServiceError? {
-        if let problem = problem({ input[$0] ?? .null }) { return .badInput(problem) }
+        if let problem = problem({ input[$0] ?? .null }) ?? problem(ofShape: input["kind"]) {
+            return .badInput(problem)
+        }
         if try isFull(write) {
             return .limit("You may have at most \(Self.maximumOfOwner) integrations; delete one first.")
         }
@@ -158,6 +163,15 @@ extension IntegrationHook {
         guard let wrong = texts.first(where: { AddressNetwork($0) == nil }) else { return nil }
         return "allowedAddresses has \(wrong.debugDescription), which is no address or network. Write 192.0.2.7, "
             + "192.0.2.0/24 or 2001:db8::/32."
+    }
+
+    /// Whether no sender could ever post to a new integration.
+    private func problem(ofShape kind: FieldValue?) -> String? {
+        guard let kind = kind?.text.flatMap(Integration.Kind.init(rawValue:)), !shapes.contains(kind)
+        else { return nil }
+        let taken = Integration.Kind.allCases.filter(shapes.contains).map(\.rawValue).joined(separator: ", ")
+        return "This server takes no posts of \(kind.rawValue): TOCSIN_RECEIVER_SHAPES leaves it out. "
+            + "It takes \(taken)."
     }
 
     private func problem(ofKind value: (String) -> FieldValue) -> String? {

@@ -85,7 +85,7 @@ struct StorePart: Sendable {
         environment.bindsDevices = settings.push.bindsDevices
         environment.tokenTexts = LocalTokens(process.serverKey)
         environment.registrationProofs = Self.registrationProofs(process)
-        environment.hooks = Self.hooks(schema, environment, receivers)
+        environment.hooks = Self.hooks(schema, environment, receivers, settings.server.receiverShapes)
         self.environment = environment
         preparation = Preparation(
             store: store,
@@ -108,7 +108,8 @@ struct StorePart: Sendable {
     private static func hooks(
         _ schema: APISchema,
         _ environment: ServiceEnvironment,
-        _ receivers: Reloadable<ReceiverCatalog>
+        _ receivers: Reloadable<ReceiverCatalog>,
+        _ shapes: Set<Integration.Kind>
     ) -> [String: any ModelHook] {
         guard schema.integrations != nil else { return [:] }
         let rights = PushRights(
@@ -116,7 +117,7 @@ struct StorePart: Sendable {
             messages: schema.messages,
             claimedGroups: environment.claimedGroups
         )
-        let integrations = IntegrationHook(rights: rights) { name, template in
+        let integrations = IntegrationHook(rights: rights, shapes: shapes) { name, template in
             do throws(TemplateProblem) {
                 _ = try receivers.value.receiver(named: name, template: template)
                 return nil

@@ -61,11 +61,11 @@ struct ReceiverShapeTests {
 
     @Test("what is on takes its posts, and a key of what is off is an unknown one, of which its owner is told")
     func keys() async throws {
-        try await Installation.run {
-            $0.environment["TOCSIN_RECEIVER_SHAPES"] = "event, Alertmanager"
-        } _: { installation in
+        try await Installation.run { installation in
             let scene = try await ReceiverScene(installation)
             let (event, ntfy) = (try await scene.way("EVENT"), try await scene.way("NTFY"))
+            installation.environment["TOCSIN_RECEIVER_SHAPES"] = "event, Alertmanager"
+            try await installation.restartServer()
             #expect(try await scene.post("/in/\(event.key)", SentBody.event).status == 202)
             let off = try await scene.post("/in/\(ntfy.key)", "ring")
             let unknown = try await scene.post("/in/\(String(repeating: "abcdefgh", count: 4))", "ring")
@@ -74,6 +74,23 @@ struct ReceiverShapeTests {
             try await eventually("the owner is told") {
                 let trouble = try await scene.integration(ntfy.id, "trouble")["trouble"]?.stringValue
                 return trouble?.contains("TOCSIN_RECEIVER_SHAPES") == true
+            }
+        }
+    }
+
+    @Test("a way in of a shape that is off is not made, and whoever asks is told which shapes are on")
+    func notMade() async throws {
+        try await Installation.run {
+            $0.environment["TOCSIN_RECEIVER_SHAPES"] = "event,alertmanager"
+        } _: { installation in
+            let scene = try await ReceiverScene(installation)
+            let made = try await installation.tocsin(
+                ["integration", "add", "gate", "--kind", "ntfy", "--topic", "alerts"],
+                token: scene.ada
+            )
+            #expect(made.status == 1 && made.output.isEmpty, "\(made)")
+            for words in ["TOCSIN_RECEIVER_SHAPES", "NTFY", "It takes ALERTMANAGER, EVENT."] {
+                #expect(made.errors.contains(words), "\(made)")
             }
         }
     }
