@@ -38,26 +38,40 @@ final class ButtonsRunning: Sendable {
     }
 }
 
-/// Removes presses of buttons that are over.
+/// Removes presses of buttons that are over, in small batches, so that no writer waits for long.
 package struct ButtonPressReaper: Sendable {
     private let store: any Store
     private let time: any TimeSource
+    private let batch: Int
 
-    /// A reaper of a store's presses.
-    package init(store: any Store, time: any TimeSource) { (self.store, self.time) = (store, time) }
+    /// - Parameter batch: Rows removed at most in one transaction; other writes wait that long.
+    package init(store: any Store, time: any TimeSource, batch: Int = 500) {
+        (self.store, self.time, self.batch) = (store, time, batch)
+    }
 
-    /// Removes some rows every ten minutes.
+    /// Removes all that is due now, for people may press more than one batch in a period; answers
+    /// how many rows.
+    package func runOnce() async throws(ServiceError) -> Int {
+        // No message whose button was pressed then is young enough to be pressed now.
+        let (limit, end) = (batch, time.now().adding(seconds: -ButtonService.lifetimeSeconds))
+        var (total, removed) = (0, batch)
+        while removed == batch, !Task.isCancelled {
+            removed = try await store.writing { writer throws(StoreError) in
+                .success(try writer.removeButtonPresses(before: end, limit: limit))
+            }
+            total += removed
+        }
+        return total
+    }
+
+    /// Runs every ten minutes.
     package var task: PeriodicTask {
         PeriodicTask(
             .buttonPresses,
             everySeconds: 600,
             failure: "old presses of buttons could not be removed"
         ) { () async throws(ServiceError) in
-            // No message whose button was pressed then is young enough to be pressed now.
-            let end = time.now().adding(seconds: -ButtonService.lifetimeSeconds)
-            return try await store.writing { writer throws(StoreError) in
-                .success(try writer.removeButtonPresses(before: end, limit: 500))
-            }
+            try await runOnce()
         }
     }
 }
