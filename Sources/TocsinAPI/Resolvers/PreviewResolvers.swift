@@ -18,6 +18,9 @@ enum PreviewResolvers {
                     let record = try await integrations.changeable(id, caller: context.caller)
                 else { throw .unauthorized }
                 asked.integration = record
+                if asked.kind == .template, asked.receiver == nil, asked.template == nil {
+                    (asked.receiver, asked.template) = (record["receiver"].text, template(of: record))
+                }
                 preview = try await integrations.judged(previews.preview(asked), of: record, caller: context.caller)
             } else {
                 preview = previews.preview(asked)
@@ -54,6 +57,14 @@ enum PreviewResolvers {
         }
         map.event("labels") { $1.string(json($0.labels)) }
         map.event("data") { $1.string(json($0.data)) }
+    }
+
+    /// The template that an integration has of its own.
+    private static func template(of integration: Record) -> String? {
+        switch integration["template"] {
+        case .text(let text), .json(let text): text
+        default: nil
+        }
     }
 
     /// An object of texts; nil where there are none.

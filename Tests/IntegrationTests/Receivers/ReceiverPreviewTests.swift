@@ -6,9 +6,9 @@ import Testing
 struct ReceiverPreviewTests {
     private static let document = """
         query($kind: IntegrationKind!, $receiver: String, $template: AWSJSON, $headers: AWSJSON, $query: AWSJSON,
-            $body: String!) {
+            $body: String!, $id: ID) {
           previewReceiver(kind: $kind, receiver: $receiver, template: $template, headers: $headers, query: $query,
-            body: $body) { status answer events { action key title body priority url labels data } problems } }
+            body: $body, integrationId: $id) { status answer events { action key title body priority url labels data } problems } }
         """
 
     private struct Scene {
@@ -63,6 +63,27 @@ struct ReceiverPreviewTests {
                 token: scene.receivers.ada
             )
             #expect(made["data"] == ["listIntegrations": ["items": []], "listIncidents": ["items": []]], "\(made)")
+        }
+    }
+
+    @Test("an integration's own receiver or template reads what is previewed for it, unless another is given")
+    func ofIntegration() async throws {
+        try await Installation.run { installation in
+            let scene = Scene(receivers: try await ReceiverScene(installation))
+            let own = #"{"rules": [{"event": {"action": "log", "title": "own {name}"}}]}"#
+            let written = try await scene.receivers.way("TEMPLATE", ["template": .string(own)])
+            let shipped = try await scene.receivers.way("TEMPLATE", ["receiver": "uptime-kuma"])
+            let body = #"{"name": "x", "heartbeat": {"status": 0, "msg": "m"}, "monitor": {"id": 1, "name": "db"}}"#
+            let byOwn = try await scene.preview("TEMPLATE", body, ["id": .string(written.id)])
+            #expect(byOwn["events"]?[0]?["title"] == "own x", "\(byOwn)")
+            let byShipped = try await scene.preview("TEMPLATE", body, ["id": .string(shipped.id)])
+            #expect(byShipped["events"]?[0]?["key"] == "uptime-kuma/1", "\(byShipped)")
+            let given = try await scene.preview(
+                "TEMPLATE",
+                body,
+                ["id": .string(written.id), "receiver": "uptime-kuma"]
+            )
+            #expect(given["events"]?[0]?["key"] == "uptime-kuma/1", "\(given)")
         }
     }
 
