@@ -197,7 +197,7 @@ export const texts = {
     methods: (takesPasswords, providers) =>
       `People sign in to this server by ${[...(takesPasswords ? ["a password"] : []), ...providers].join(", or at ") || "nothing just now"}.`,
     identities: "Linked identities",
-    identitiesHint: "Somebody who signs in as one of these comes in as you.",
+    identitiesHint: "Who you are at providers of sign-ins. You can sign in by each that is linked.",
     identityColumns: ["Provider", "Who", columns.since, columns.toDo],
     link: (label) => `Link: ${label}`,
     unlink: "Unlink",

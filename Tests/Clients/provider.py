@@ -16,6 +16,7 @@ import tempfile
 import time
 
 from browsers import opened, told
+from console import PASSWORD, add_person
 from ports import free_ports
 from tocsin import Checks, Server
 
@@ -167,8 +168,65 @@ def walk(here, strict, plain):
     here.sign_out()
     here.at("Sign in")
     here.same("where the provider has no end of a session, it ends here", [here.asked(since, plain), here.cookies()], [[], []])
+    linked(here)
     own = (here.server.address + "/", here.server.address.replace("https", "wss") + "/", strict + "/", plain + "/", "data:", "blob:")
     here.same("no other host was asked for anything", [address for address in page.requests if not address.startswith(own)], [])
+
+
+def linked(here):
+    """A local user links who they are at the provider, comes in as themselves by it, and takes it back."""
+    page, table = here.page, "Linked identities"
+    add_person(here.server, "maria")
+
+    def by_password():
+        here.go("/account", "Sign in")
+        page.fill("User name", "maria")
+        page.fill("Password", PASSWORD)
+        page.press("Sign in")
+        here.at("Account")
+
+    def proved():
+        """Whoever sits at somebody else's browser must not become them."""
+        page.until("Boolean(document.querySelector('dialog[open]'))")
+        page.fill("Password", PASSWORD)
+        page.press("Go on")
+
+    by_password()
+    page.press("Link: Sign in with Strict")
+    proved()
+    here.type_password()
+    page.press("Authorize")
+    here.at("Account")
+    here.is_at("who has linked an identity is at their account again", "/account")
+    page.until(f"rows({json.dumps(table)}, 'alice').length === 1")
+    page.says("Signed in as maria")
+    here.sign_out()
+    here.at("Sign in")
+    here.choose("Sign in with Strict")
+    page.press("Authorize")
+    here.at("Account")
+    page.says("Signed in as maria")
+    here.sign_out()
+    page.press("Logout")
+    here.at("Sign in")
+    by_password()
+    page.until(f"rows({json.dumps(table)}, 'alice').length === 1")
+    page.run(f"window.confirm = () => false; inRow({json.dumps(table)}, 'alice', 'Unlink: alice').focus();")
+    page.press_in(table, "alice", "Unlink: alice")
+    here.same("who thinks better of it is at the button still", page.run("return [document.activeElement.getAttribute('aria-label'), document.activeElement.disabled];"), ["Unlink: alice", False])
+    page.run("window.confirm = () => true;")
+    page.press_in(table, "alice", "Unlink: alice")
+    proved()
+    page.until(f"rows({json.dumps(table)}, 'alice').length === 0")
+    page.says("The identity is unlinked.")
+    here.same("an identity links and unlinks, and its person comes in as the user meanwhile", here.answer("/graphql", {"query": "{ identities { id } }"})["data"], {"identities": []})
+    here.sign_out()
+    here.at("Sign in")
+    here.choose("Sign in with Strict")
+    here.type_password()
+    page.press("Authorize")
+    here.at("Account")
+    page.says("Signed in as alice")
 
 
 def expire(server):
