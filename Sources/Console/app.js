@@ -245,7 +245,7 @@ addEventListener("tocsin-marked", () => {
   dispatchEvent(new Event("tocsin-read"));
 });
 
-/** Ends the session, here and in all tabs, at the provider where it can be ended there, and the pushes to this browser with it. */
+/** Ends the session, here and in all tabs, at the provider where it can be ended there; pushes to this browser with it. */
 export async function signOut() {
   const { unregisterWebPush } = await import("../../client/tocsin.js");
   const waiting = (await store.outbox.all()).length;

@@ -68,7 +68,8 @@ export async function open({ me }) {
     items.forEach(add);
     draw();
   }, (error) => ended.signal.aborted || note(explained(error)));
-  const soonRefresh = soon(() => ended.signal.aborted || void refresh());
+  const isLooked = () => !ended.signal.aborted && document.visibilityState === "visible";
+  const soonRefresh = soon(() => isLooked() && void refresh());
 
   function draw() {
     older.hidden = !next;
@@ -110,6 +111,8 @@ export async function open({ me }) {
 
   await begin();
   if (me.admin) void follow();
+  // A hidden page asks nothing; what it missed is asked for when somebody comes back.
+  document.addEventListener("visibilitychange", soonRefresh, { signal: ended.signal });
   return {
     title: texts.places.audit,
     body: [

@@ -27,7 +27,8 @@ export function moment(time, words) {
 export function sentence(text) {
   const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
   const written = (time) => new Date(time).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
-  return parts.map((part, index) => (index % 2 === 1 ? moment(part, written(part)) : part));
+  // A text of a stranger, which may stand in it, can look like a moment and be none.
+  return parts.map((part, index) => (index % 2 === 1 && !Number.isNaN(Date.parse(part)) ? moment(part, written(part)) : part));
 }
 
 let hints = 0;

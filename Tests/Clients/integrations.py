@@ -1,11 +1,11 @@
 """Walks through what an integration does beyond its key: routes by labels, as lines that say the same after they are read and
-written, and whether buttons of its messages may have the server call. Use: integrations.py BINARY [CHROMIUM]"""
+written, whether buttons of its messages may have the server call, and names that look like moments. Use: integrations.py BINARY [CHROMIUM]"""
 
 import json
 
 from playwright.sync_api import expect
 
-from console import in_chromium
+from console import in_chromium, posted
 from states import entered
 
 ADD = "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }"
@@ -104,6 +104,19 @@ def calls(here, token, topic):
     page.get_by_role("button", name="Let them call: Phones").click()
     expect(article.get_by_text("Buttons may have the server call an address.")).to_be_visible(timeout=60_000)
     here.judged("an integration whose buttons call")
+
+
+def names(here, token, topic):
+    """A name that looks like a moment, and is none, stands in the timeline of an incident as it is."""
+    page, server = here.page, here.server
+    name = "at 2026-13-99T99:99:99Z"
+    id = server.post(token, ADD, i={"topicId": topic, "name": name, "kind": "EVENT"})["createIntegration"]["id"]
+    key = server.post(token, "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }", id=id)["rotateIntegrationKey"]["key"]
+    posted(server, key, {"action": "trigger", "key": "queue", "title": "Queue is stuck"}, "/in/event")
+    here.go("/incidents", "Incidents")
+    page.get_by_role("link", name="Queue is stuck").click()
+    here.at("Queue is stuck")
+    expect(page.get_by_role("listitem").filter(has_text=name).first).to_be_visible(timeout=60_000)
     here.same("no page complains", here.complaints, [])
 
 
@@ -113,6 +126,7 @@ def walk(server, browser, checks):
     topic = server.create_topic(token, "alerts")
     routes(here, token, topic)
     calls(here, token, topic)
+    names(here, token, topic)
 
 
 if __name__ == "__main__":
