@@ -7,8 +7,8 @@ package protocol IncidentReading {
     /// Of these sources the one with the newest incident of this key: that is open, or that was
     /// resolved last.
     func newestSource(of key: String, among sources: [String], isOpen: Bool) throws(StoreError) -> String?
-    /// Of these sources the first with an incident that is not resolved in which one of these alerts
-    /// fires.
+    /// Of these sources the first with an incident that is not resolved in which one of these
+    /// alerts fires.
     func firstSource(among sources: [String], firing fingerprints: [String]) throws(StoreError) -> String?
     /// The incidents that are not resolved in which these alerts fire, by fingerprint.
     func openIncidents(of source: String, alerts fingerprints: [String]) throws(StoreError) -> [String: String]

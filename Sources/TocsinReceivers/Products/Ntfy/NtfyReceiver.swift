@@ -17,8 +17,8 @@ package struct NtfyReceiver: Receiver {
         return request.segments.first == "in" ? nil : request.segments.first
     }
 
-    /// A body as its integration's owner and editors are shown it: what a button of kind `http` asks
-    /// for is the server's alone to know, and `***` here.
+    /// A body as its integration's owner and editors are shown it: what a button of kind `http`
+    /// asks for is the server's alone to know, and `***` here.
     package static func shownBody(of request: ReceiverRequest) -> [UInt8] {
         guard request.body.firstRange(of: Array("actions".utf8)) != nil,
             case .success(var body) = LenientJSON.object(request.body),
