@@ -13,18 +13,25 @@ struct WithdrawalTests {
         let api: APIHarness
         let integration: Integration
 
-        init() async throws {
+        /// - Parameter hasRoutes: Whether labels may lead into another topic of hers.
+        init(hasRoutes: Bool = false) async throws {
             api = try await APIHarness()
             let topic = try await api.makeTopic()
+            let other = hasRoutes ? try await api.makeTopic("databases") : nil
             let facts = try #require(UserFacts(of: APIHarness.identity("alice"), naming: [], at: api.time.now()))
             try await api.store.write { writer throws(StoreError) in try writer.save(facts) }
-            integration = Integration(
+            var integration = Integration(
                 id: "i",
                 owner: "sub-alice::alice",
                 name: "ntfy",
                 kind: .ntfy,
                 topicID: TopicID(topic)
             )
+            if let other {
+                let matcher = IntegrationRoute.Matcher("team", .equals, "db")
+                integration.routes = [IntegrationRoute([matcher], topicID: TopicID(other))]
+            }
+            self.integration = integration
         }
 
         func publish(_ key: String, at due: Timestamp? = nil) async throws -> EventOutcome? {
@@ -41,9 +48,12 @@ struct WithdrawalTests {
         }
     }
 
-    @Test("what is shown is looked for without the writer, which is not needed where nothing is found")
-    func reading() async throws {
-        let scene = try await Scene()
+    @Test(
+        "what is shown is looked for without the writer, which is not needed where nothing is found",
+        arguments: [false, true]
+    )
+    func reading(hasRoutes: Bool) async throws {
+        let scene = try await Scene(hasRoutes: hasRoutes)
         _ = try await scene.publish("ntfy/s1")
         let (store, gate) = (scene.api.store, DispatchSemaphore(value: 0))
         let (held, signal) = AsyncStream<Void>.makeStream()
@@ -59,9 +69,9 @@ struct WithdrawalTests {
         #expect(outcome == EventOutcome())
     }
 
-    @Test("what is shown is taken away once, and what waits comes no more")
-    func found() async throws {
-        let scene = try await Scene()
+    @Test("what is shown is taken away once, and what waits comes no more", arguments: [false, true])
+    func found(hasRoutes: Bool) async throws {
+        let scene = try await Scene(hasRoutes: hasRoutes)
         #expect(try await scene.publish("ntfy/s1")?.messageNumber == 1)
         #expect(try await scene.withdraw("ntfy/s1")?.messageNumber == 2)
         #expect(try await scene.withdraw("ntfy/s1") == EventOutcome())

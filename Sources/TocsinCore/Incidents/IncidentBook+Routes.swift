@@ -19,6 +19,10 @@ extension IncidentBook {
     ) async throws(ServiceError) -> [EventOutcome] {
         let routed = Self.routed(events, integration)
         let withdrawn = try await routedWithdrawals(of: routed, from: integration)
+        let isNothingShown = withdrawn.values.allSatisfy { $0.values.allSatisfy(\.isEmpty) }
+        if !withdrawn.isEmpty, isNothingShown, events.allSatisfy(\.onlyWithdraws) {
+            return events.map { EventOutcome(key: $0.key) }
+        }
         let (book, count) = (self, events.count)
         return try await environment.store.writing { writer throws(StoreError) in
             guard let (own, author) = try book.publisher(integration, writer.unlocked) else {
