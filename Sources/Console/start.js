@@ -8,8 +8,11 @@ export async function open({ topics, go }) {
   let known = (await topics()).filter(({ roles }) => roles.includes("OWNER"));
   const steps = [1, 2, 3, 4].map(() => el("li"));
   const done = (index, ...words) => {
+    const focused = document.activeElement;
     steps[index].className = "done";
     put(steps[index], "✓ ", ...words);
+    // What is moved loses the focus.
+    if (steps[index].contains(focused)) focused.focus({ preventScroll: true });
   };
   const making = (value, then) => {
     const name = el("input", { required: true, value, maxLength: 200 });

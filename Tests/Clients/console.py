@@ -187,6 +187,7 @@ def walk(server, simulator, context, checks, pictures, trees):
     expect(page.get_by_text("It came:")).to_be_visible(timeout=60_000)
     # The last step sends once more by it.
     expect(command).to_be_visible()
+    here.same("who has asked for the command is there still when a message comes", page.evaluate("document.activeElement.textContent.startsWith('Show the command')"), True)
 
     before = len(here.requests)
     here.go("/feed", "All messages")
