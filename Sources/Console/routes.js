@@ -1,12 +1,16 @@
 // Routes of an integration: where its events go by their labels, a line each, as the command line writes them.
 import { all, client, proven } from "./api.js";
 import { el, field, form, note, put } from "./dom.js";
+import { person } from "./store.js";
 import { explained, texts } from "./texts.js";
 
 const ROUTES = "query Routes($id: ID!) { getIntegration(id: $id) { routes { match topicId priority } _version _deleted } }";
 const TOPICS = "query Topics($nextToken: String) { listTopics(limit: 100, nextToken: $nextToken) { items { id name _deleted } nextToken } }";
 const SAVE = `mutation Routes($input: UpdateIntegrationInput!) { updateIntegration(input: $input) {
   routes { match topicId priority } } }`;
+
+/** What somebody has written and not saved yet, and the routes that it began with: the page is drawn anew by other buttons too. */
+const drafts = new Map();
 
 const wrong = (line) => Object.assign(new Error(texts.integrations.noRoute(line)), { code: "BAD_USER_INPUT" });
 const quoted = (text, isPattern) => (text === "" || text.includes(" ") || (text.startsWith("*") && !isPattern) ? `"${text}"` : text);
@@ -74,17 +78,18 @@ export async function topicNames() {
 /** The routes of an integration, to be read and changed; asked for when they are wanted. */
 export function routing({ id, kind, name }, saved) {
   if (kind === "HEARTBEAT") return null;
+  const mine = `${person()?.userId} ${id}`;
   const shown = el("div");
   const load = async () => {
     try {
       const [{ getIntegration: found }, topics] = await Promise.all([client.query(ROUTES, { id }), topicsOf()]);
       if (!found || found._deleted) throw Object.assign(new Error(""), { code: "UNAUTHORIZED" });
-      put(shown, editing(id, found.routes ?? [], topics, saved));
+      put(shown, editing(id, found.routes ?? [], topics, saved, mine));
     } catch (error) {
       put(shown, el("p", { className: "error" }, explained(error)), el("button", { onclick: load }, texts.words.tryAgain));
     }
   };
-  return el("details", { ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
+  return el("details", { open: drafts.has(mine), ontoggle: (event) => event.target === event.currentTarget && event.currentTarget.open && load() },
     el("summary", { "aria-label": texts.integrations.routesOf(name) }, texts.integrations.routes), shown);
 }
 
@@ -100,16 +105,28 @@ async function replaced(id, was, routes) {
   return meaning(made.routes) === meaning(routes);
 }
 
-function editing(id, routes, topics, saved) {
-  const texted = routes.map((route) => written(route, topics));
-  if (texted.includes(null)) return el("p", { className: "hint" }, texts.integrations.noLines);
-  const lines = el("textarea", { className: "code", rows: 4, spellcheck: false, autocomplete: "off", value: texted.join("\n") });
+function editing(id, routes, topics, saved, mine) {
+  if (routes.some((route) => written(route, topics) === null)) return el("p", { className: "hint" }, texts.integrations.noLines);
+  const linesOf = (those) => those.map((route) => written(route, topics) ?? route.match).join("\n");
+  const draft = drafts.get(mine) ?? { text: linesOf(routes), was: routes };
+  let { was } = draft;
+  const keep = () => drafts.set(mine, { text: lines.value, was });
+  const lines = el("textarea", { className: "code", rows: 4, spellcheck: false, autocomplete: "off", value: draft.text, oninput: keep });
+  const theirs = el("div");
   const save = async () => {
     const wanted = lines.value.split("\n").map((line) => line.trim()).filter(Boolean).map((line) => read(line, topics));
-    if (!(await replaced(id, routes, wanted))) throw new Error(texts.integrations.routesTaken);
-    note(texts.integrations.routesSaved);
-    await saved();
+    if (await replaced(id, was, wanted)) {
+      drafts.delete(mine);
+      note(texts.integrations.routesSaved);
+      return saved();
+    }
+    // The next press replaces what is shown now.
+    was = (await client.query(ROUTES, { id })).getIntegration?.routes ?? [];
+    keep();
+    put(theirs, el("h3", {}, texts.integrations.routesNow), el("pre", { tabIndex: 0 }, linesOf(was)));
+    throw new Error(texts.integrations.routesTaken);
   };
-  return form([field(texts.integrations.routesField, lines, texts.integrations.routesHint)], texts.integrations.saveRoutes, save,
+  const made = form([field(texts.integrations.routesField, lines, texts.integrations.routesHint)], texts.integrations.saveRoutes, save,
     { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? lines : null) });
+  return [made, theirs];
 }

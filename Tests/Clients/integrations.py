@@ -40,7 +40,7 @@ class Routes:
         self.save(text)
         expect(self.page.get_by_text("The routes are saved.").last).to_be_visible(timeout=60_000)
         expect(self.lines).to_have_count(0)
-        expect(self.page.get_by_role("heading", name="Monitoring")).to_be_focused()
+        expect(self.page.get_by_role("heading", name="Monitoring", exact=True)).to_be_focused()
         self.open()
         expect(self.lines).to_have_value(text)
         return [[json.loads(each["match"]), each["topicId"], each["priority"]] for each in self.stored()["routes"]]
@@ -68,9 +68,14 @@ def routes(here, token, topic):
     here.same("routes are saved although something else was changed meanwhile", its.saved("team=a -> alerts")[0][0], {"team": {"=": ["a"]}})
     its.change(routes=[{"match": '{"team": "theirs"}', "priority": 2}])
     its.save("team=mine -> alerts")
-    expect(its.problem).to_contain_text("Somebody has saved other routes since you looked", timeout=60_000)
+    expect(its.problem).to_contain_text("Somebody has saved other routes since you began", timeout=60_000)
     here.same("routes of somebody who was quicker stay", json.loads(its.stored()["routes"][0]["match"]), {"team": "theirs"})
+    expect(page.get_by_text("team=theirs -> priority 2")).to_be_visible()
+    # What is written stays when another button draws the page anew.
+    page.get_by_role("button", name="New key: Monitoring").click()
+    expect(page.get_by_role("heading", name="The new key of Monitoring")).to_be_focused(timeout=60_000)
     expect(its.lines).to_have_value("team=mine -> alerts")
+    here.same("who presses again replaces them", its.saved("team=mine -> alerts")[0][0], {"team": {"=": ["mine"]}})
 
     # A quote cannot be written in a line; a topic whose name reads as a priority is told by its id.
     its.change(routes=[{"match": '{"team": "a \\" b"}', "priority": 2}])
