@@ -220,7 +220,10 @@ addEventListener("tocsin-topics", () => {
   fill();
 });
 addEventListener("tocsin-anew", () => void show());
-addEventListener("tocsin-signed-out", () => signIn(location.pathname.slice(base.length)));
+/** Signing out leads elsewhere by itself. */
+let isLeaving = false;
+// Several lines end at once: the first knows where somebody was.
+addEventListener("tocsin-signed-out", () => me && !isLeaving && void signIn(location.pathname.slice(base.length) + location.search));
 
 addEventListener("popstate", () => void show());
 document.addEventListener("click", (event) => {
@@ -253,11 +256,13 @@ export async function signOut() {
   // What needs no network is done in any case.
   await store.removeAll().catch(() => {});
   let elsewhere;
+  isLeaving = true;
   try {
     if (navigator.onLine === false) throw Object.assign(new Error(), { code: "CONNECTION_FAILED" });
     await unregisterWebPush(client).catch((error) => (PASSING.includes(error.code) ? Promise.reject(error) : note(explained(error))));
     ({ logoutAddress: elsewhere } = (await auth("logout", {})) ?? {});
   } catch (error) {
+    isLeaving = false;
     await endPushesHere().catch(() => {});
     throw PASSING.includes(error.code) ? new Error(texts.app.signedOutHere) : error;
   }

@@ -30,10 +30,17 @@ document.addEventListener("visibilitychange", look);
 
 async function follow({ signal }) {
   const count = () => dispatchEvent(new Event("tocsin-read"));
-  const onState = ({ state }) => state === "live" && count();
+  let wasLive = false;
+  const onState = ({ state }) => {
+    if (state !== "live") return;
+    wasLive = true;
+    count();
+  };
   try {
     for await (const _ of client.subscribe(READ, {}, { signal, onState })) count();
-  } catch {
+  } catch (error) {
+    // Whose session was ended elsewhere sees nothing more, whatever the view.
+    if (wasLive && error.code === "UNAUTHENTICATED" && !signal.aborted) dispatchEvent(new Event("tocsin-signed-out"));
     // A node of the release before knows nothing of it: there the minute's count has to do.
   }
 }

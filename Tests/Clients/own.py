@@ -121,6 +121,10 @@ def sessions(here, browser, checks):
     others = [entered(here.server, browser, checks, "root") for _ in range(2)]
     for other in others:
         expect(other.page.get_by_text("● live")).to_be_visible(timeout=60_000)
+    # A view that follows nothing itself, without the look that each page takes once a minute.
+    quiet = others[0].page
+    quiet.add_init_script("window.setInterval = () => 0;")
+    others[0].go("/tokens?x=1", "Tokens")
     here.go("/account", "Account")
     rows = page.get_by_role("table", name="Your sessions").get_by_role("row")
     expect(rows).to_have_count(4, timeout=60_000)
@@ -132,6 +136,8 @@ def sessions(here, browser, checks):
     expect(rows).to_have_count(2, timeout=60_000)
     for other in others:
         expect(other.page.get_by_role("heading", level=1, name="Sign in")).to_be_visible(timeout=60_000)
+    here.same("a view that follows nothing hears of it, and knows where one was", quiet.url, f"{here.server.address}/sign-in?return=%2Ftokens%3Fx%3D1")
+    for other in others:
         other.context.close()
     expect(page.get_by_role("button", name="End all")).to_have_count(0)
     here.same("one press ends all other sessions, and the focus stays on the page", page.evaluate("document.activeElement.getAttribute('aria-label')"), "Your sessions")
