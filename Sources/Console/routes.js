@@ -9,7 +9,7 @@ const TOPICS = "query Topics($nextToken: String) { listTopics(limit: 100, nextTo
 const SAVE = `mutation Routes($input: UpdateIntegrationInput!) { updateIntegration(input: $input) {
   routes { match topicId priority } } }`;
 
-/** What somebody has written and not saved yet, and the routes that it began with: the page is drawn anew by other buttons too. */
+/** What somebody has written and not saved yet, and the routes that it began with: other buttons draw the page anew. */
 const drafts = new Map();
 
 const wrong = (line) => Object.assign(new Error(texts.integrations.noRoute(line)), { code: "BAD_USER_INPUT" });
