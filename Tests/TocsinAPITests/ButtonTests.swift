@@ -115,7 +115,7 @@ struct ButtonTests {
         let headers = requests[0].headers.filter { !$0.value.isEmpty }.map { "\($0.name): \($0.value)" }
         #expect(headers == ["Authorization: Bearer headerSecret", "X-A: b:c"])
         #expect(requests[0].addresses == .publicOnly)
-        // A request that takes five seconds (`TOCSIN_EXECUTION_SECONDS`) is told nothing of the call.
+        // A request that takes five seconds is told nothing of the call.
         #expect(requests[0].timeoutSeconds <= 4)
     }
 

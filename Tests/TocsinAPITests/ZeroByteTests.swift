@@ -12,10 +12,7 @@ struct ZeroByteTests {
         arguments: [
             "{ getMessage(id: $id) { id } }", "{ getTopic(id: $id) { id } }",
             "mutation { subscribeToTopic(topicId: $id) { topicId } }", "mutation { revokeGrant(id: $id) { id } }",
-            "mutation { endSession(id: $id) { id } }", "mutation { revokeToken(id: $id) { id } }",
-            "mutation { unlinkIdentity(id: $id) { id } }",
-            "mutation { pressButton(messageId: $id, id: \"http1\") { at } }",
-            "{ previewReceiver(kind: NTFY, body: \"x\", integrationId: $id) { problems } }",
+            "mutation { revokeToken(id: $id) { id } }", "mutation { unlinkIdentity(id: $id) { id } }",
         ]
     )
     func refused(document: String) async throws {

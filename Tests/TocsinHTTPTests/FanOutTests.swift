@@ -166,7 +166,7 @@ struct FanOutTests {
             for client in clients {
                 var last = [Int](repeating: 0, count: 31)
                 for _ in 0..<(rounds * 30) {
-                    let text = try await client.frame().text
+                    let text = try await client.text()
                     let id = try #require(text.dropFirst(7).split(separator: "\"").first.flatMap { Int($0) }, "\(text)")
                     last[id] += 1
                     try #require(text.hasSuffix(#""payload":\#(last[id])}"#), "\(text)")

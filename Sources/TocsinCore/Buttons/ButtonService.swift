@@ -18,7 +18,8 @@ package struct ButtonService: Sendable {
     package static let lifetimeSeconds = 86_400.0
     /// Calls of a topic in a minute, on one node.
     package static let callsPerMinute = 30
-    /// Shorter than the press may take (`TOCSIN_EXECUTION_SECONDS`), which tells that it was not in time.
+    /// Shorter than the press may take (`TOCSIN_EXECUTION_SECONDS`), which tells that it was not in
+    /// time.
     private static let timeoutSeconds = 4.0
     /// What is read of an answer, of which only the status counts.
     private static let maximumAnswerBytes = 64 << 10

@@ -80,7 +80,7 @@ final class CurlTransfer: @unchecked Sendable {
             tocsin_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, reason),
         ]
         if let caFile { codes.append(tocsin_curl_set_string(handle, CURLOPT_CAINFO, caFile)) }
-        // Methods that mean a body say that it is empty (RFC 9110 §8.6); some servers ask for that.
+        // Methods that mean a body say that it is empty (RFC 9110 §8.6); some servers want that.
         if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(request.method) {
             codes.append(
                 request.body.withUnsafeBytes { bytes in

@@ -272,7 +272,8 @@ struct ButtonCallTests {
             for (label, status) in [("Open", 200), ("", 400)] {
                 let action = #"{"action": "HTTP", "label": "\#(label)", \#(call)}"#
                 let body = #"{"topic": "alerts", "message": "ring", "actions": [\#(action), \#(look)]}"#
-                #expect(try await stage.scene.post("/", body, [key]).status == status)
+                let answer = try await stage.scene.post("/", body, [key])
+                #expect(answer.status == status, "\(answer.body)")
             }
             let shown = try await eventually("both requests") { () -> String? in
                 let recent = try await stage.scene.integration(stage.way.id, "recent { body }")["recent"]

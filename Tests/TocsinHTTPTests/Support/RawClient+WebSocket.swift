@@ -76,6 +76,14 @@ extension RawClient {
         send(bytes)
     }
 
+    /// The text of the next frame that is no ping: on a busy machine the server asks who is there.
+    func text() async throws -> String {
+        while true {
+            let frame = try await frame()
+            if frame.opcode != 9 { return frame.text }
+        }
+    }
+
     /// The next frame.
     func frame() async throws -> RawFrame {
         let head = try await read(2)

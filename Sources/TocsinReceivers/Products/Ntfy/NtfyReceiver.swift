@@ -14,6 +14,10 @@ package struct NtfyReceiver: Receiver {
     /// The topic that a request names, by its path or in its JSON; nil: none, as under `/in/{key}`.
     package static func topic(of request: ReceiverRequest) -> String? {
         if case .success(let message) = NtfyMessage.read(request) { return message.topic }
+        // What is wrong with it is told to whoever has the key of its topic.
+        if request.segments.isEmpty, case .success(let json) = LenientJSON.object(request.body) {
+            return json["topic"]?.stringValue
+        }
         return request.segments.first == "in" ? nil : request.segments.first
     }
 
