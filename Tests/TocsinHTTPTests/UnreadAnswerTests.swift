@@ -31,11 +31,11 @@ struct UnreadAnswerTests {
             $0.writeMilliseconds = 600_000
         }) { server in
             let slow = try await RawClient.connect(port: server.port, reads: false, receiveBuffer: 4096)
-            slow.send(Self.query)
             let client = try await server.connect()
-            // Until the first has its share the second may have the same.
+            // Until the first has its share the second may have the same, and the first be refused.
             var refused: RawResponse?
             for _ in 1...100 where refused == nil {
+                slow.send(Self.query)
                 client.send(Self.query)
                 let response = try await client.response()
                 if response.status != 200 { refused = response }
