@@ -6,9 +6,23 @@ import { ago, explained, texts } from "./texts.js";
 const REMOVE = "mutation Remove($id: ID!, $token: String!) { unregisterPushToken(token: $token, deviceId: $id) { userId } }";
 
 /** The device that this browser is; null where it gets no pushes. */
-async function ownId() {
+async function ownId(devices) {
   try {
-    return JSON.parse(await client.storage?.getItem("tocsin.webpush"))?.deviceId ?? null;
+    const kept = JSON.parse(await client.storage?.getItem("tocsin.webpush"))?.deviceId;
+    if (kept) return kept;
+    // A browser that was killed may have lost what it kept, and has its subscription.
+    const registration = await navigator.serviceWorker?.getRegistration();
+    const subscription = await registration?.pushManager?.getSubscription();
+    return subscription ? devices.find(({ token }) => endpointOf(token) === subscription.endpoint)?.id ?? null : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Where pushes to a browser go; null for other devices. */
+function endpointOf(token) {
+  try {
+    return JSON.parse(token)?.endpoint ?? null;
   } catch {
     return null;
   }
@@ -21,7 +35,7 @@ export async function open() {
   const body = el("div");
   async function draw() {
     const { devices } = await client.query("{ devices { id token platform environment name appId active disabledReason registeredAt lastSeenAt } }");
-    const here = await ownId();
+    const here = await ownId(devices);
     devices.sort((one, other) => Number(other.id === here) - Number(one.id === here));
     const rows = devices.map((device) => [
       el("span", { className: "free" }, named(device, here)), texts.platforms[device.platform] ?? device.platform,

@@ -311,6 +311,8 @@ def walk(server, firefox, simulator, checks):
     firefox.press("Acknowledge alerts#1: Queue is stuck")
     firefox.until("document.body.innerText.includes('root (console) has it')")
     same("an incident that comes is acknowledged", firefox.run("return articles();"), ["Queue is stuck"])
+    # As after a kill that came before the browser had written it down.
+    firefox.run("localStorage.removeItem('tocsin.webpush');")
     firefox.go(server.address + "/devices")
     firefox.press("No pushes in this browser")
     firefox.until("!(await (await navigator.serviceWorker.ready).pushManager.getSubscription())")
