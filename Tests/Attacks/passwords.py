@@ -15,8 +15,7 @@ SIGN_IN = "mutation($p: String!) { signIn(username: \"ada\", password: $p) { tok
 
 
 NETWORKS = 200
-#: How much more of its time another owner's request may take while passwords are guessed, beside as many requests that
-#: ask for nothing: a tenth. Those take their share of the two cores, whatever they ask for.
+#: How much more of its time another owner's request may take while passwords are guessed: a tenth.
 MOST = 1.1
 
 
@@ -68,17 +67,17 @@ def judge(stage, said, count):
 
 
 def compare(stage, what, quiet, floor, attacked):
-    """Compares p99 of all attacked rounds with that of all rounds of harmless requests; each round's are told, so that
-    noise shows."""
+    """Compares p99 of all quiet rounds with that of all attacked ones. What as many harmless requests cost is told, too,
+    and each round's, so that noise shows."""
 
     def told(rounds):
         return f"{p99(sum(rounds, [])) * 1000:.1f} ms ({', '.join(f'{p99(each) * 1000:.1f}' for each in rounds)})"
 
-    ratio = p99(sum(attacked, [])) / p99(sum(floor, []))
+    ratio = p99(sum(attacked, [])) / p99(sum(quiet, []))
     bound = "" if stage.is_short else f" (≤ {MOST})"
     stage.fact(
-        f"{what} p99 quiet {told(quiet)}, beside harmless requests {told(floor)}, attacked {told(attacked)}: "
-        f"{ratio:.2f} times the harmless{bound}",
+        f"{what} p99 quiet {told(quiet)}, attacked {told(attacked)}: {ratio:.2f} times{bound}; "
+        f"beside as many harmless requests {told(floor)}",
         stage.is_short or ratio <= MOST,
     )
 
