@@ -5,27 +5,19 @@ import { ago, explained, texts } from "./texts.js";
 
 const REMOVE = "mutation Remove($id: ID!, $token: String!) { unregisterPushToken(token: $token, deviceId: $id) { userId } }";
 
-/** The device that this browser is; null where it gets no pushes. */
-async function ownId(devices) {
+/** The device that this browser is; null where it gets no pushes, or has lost what it had kept. */
+async function ownId() {
   try {
-    const kept = JSON.parse(await client.storage?.getItem("tocsin.webpush"))?.deviceId;
-    if (kept) return kept;
-    // A browser that was killed may have lost what it kept, and has its subscription.
-    const registration = await navigator.serviceWorker?.getRegistration();
-    const subscription = await registration?.pushManager?.getSubscription();
-    return subscription ? devices.find(({ token }) => endpointOf(token) === subscription.endpoint)?.id ?? null : null;
+    return JSON.parse(await client.storage?.getItem("tocsin.webpush"))?.deviceId ?? null;
   } catch {
     return null;
   }
 }
 
-/** Where pushes to a browser go; null for other devices. */
-function endpointOf(token) {
-  try {
-    return JSON.parse(token)?.endpoint ?? null;
-  } catch {
-    return null;
-  }
+/** Whether pushes may come here: a browser that was killed may have lost what it kept, and has its subscription. */
+async function isSubscribed() {
+  const registration = await navigator.serviceWorker?.getRegistration().catch(() => null);
+  return Boolean(await registration?.pushManager?.getSubscription().catch(() => null));
 }
 
 const named = ({ id, name, appId }, here) => name ?? (id === here ? texts.devices.here : appId || texts.devices.noName(id));
@@ -35,7 +27,7 @@ export async function open() {
   const body = el("div");
   async function draw() {
     const { devices } = await client.query("{ devices { id token platform environment name appId active disabledReason registeredAt lastSeenAt } }");
-    const here = await ownId(devices);
+    const [here, mayCome] = [await ownId(), await isSubscribed()];
     devices.sort((one, other) => Number(other.id === here) - Number(one.id === here));
     const rows = devices.map((device) => [
       el("span", { className: "free" }, named(device, here)), texts.platforms[device.platform] ?? device.platform,
@@ -52,7 +44,7 @@ export async function open() {
       isOn ? el("p", {}, texts.start.pushed) : null,
       el("div", { className: "row" },
         isOn ? null : el("button", { className: "main", onclick: () => act(() => registerWebPush(client, { worker })) }, texts.words.getPushes),
-        here ? el("button", { onclick: () => act(() => unregisterWebPush(client)) }, texts.devices.noPushes) : null),
+        here || mayCome ? el("button", { onclick: () => act(() => unregisterWebPush(client)) }, texts.devices.noPushes) : null),
       rows.length > 0 ? table(texts.devices.yours, texts.devices.columns, rows) : el("p", {}, texts.devices.none));
   }
   async function act(action) {
