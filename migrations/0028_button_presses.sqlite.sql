@@ -1,6 +1,7 @@
 -- additive: a table and a column that older programs do not ask for.
--- Buttons whose call the server makes: who has pressed which, and what came of it. `status` is the answer's; `problem` says why
--- there was none. Both are null while the call is under way. Rows go when the button is over.
+-- Buttons whose call the server makes: who has pressed which, and what came of it. `status` is the
+-- answer's; `problem` says why there was none. Both are null while the call is under way. Rows go
+-- when the button is over.
 CREATE TABLE button_presses (
     message_id TEXT NOT NULL,
     button_id TEXT NOT NULL,

@@ -207,7 +207,8 @@ addEventListener("tocsin-state", ({ detail }) => detail === "live" && void flush
 for (const name of ["online", "tocsin-reachable"]) addEventListener(name, () => void flush());
 /** Counts anew. */
 addEventListener("tocsin-read", soon(fill));
-// What others share, and what came to topics that are not on the screen, is counted when somebody comes back, and once a minute.
+// What others share, and what came to topics that are not on the screen, is counted when somebody
+// comes back, and once a minute.
 const lookAgain = () => {
   if (document.visibilityState !== "visible") return;
   topics = once(loadTopics);

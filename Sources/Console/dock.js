@@ -46,8 +46,8 @@ export function makeDock(dock, rail) {
     close(true);
   });
   addEventListener("pointerdown", ({ target }) => opened && !isInside(target) && close());
-  // Who goes on by keys sees what they come to: the list closes, and what lies half below the bar comes out, which Firefox
-  // leaves there.
+  // Who goes on by keys sees what they come to: the list closes, and what lies half below the bar
+  // comes out, which Firefox leaves there.
   addEventListener("focusin", ({ target }) => {
     if (isInside(target)) return;
     if (opened) close();

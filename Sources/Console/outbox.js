@@ -55,8 +55,8 @@ async function attempt({ id, topicId, input }) {
 }
 
 /**
- * Sends what waits, one after the other; false where the server cannot be asked now. What is refused stays, with the reason,
- * and so does all where nobody is signed in: whoever signs in sends.
+ * Sends what waits, one after the other; false where the server cannot be asked now. What is
+ * refused stays, with the reason, and so does all where nobody is signed in: whoever signs in sends.
  */
 async function sendOnce() {
   for (const draft of await outbox.all()) {

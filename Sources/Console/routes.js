@@ -94,8 +94,9 @@ export function routing({ id, kind, name }, saved) {
 }
 
 /**
- * Puts routes in the place of those that they were made from; false where those are not stored any more. A version alone
- * does not tell: a server that merges takes an older one, and keeps the stored routes.
+ * Puts routes in the place of those that they were made from; false where those are not stored any
+ * more. A version alone does not tell: a server that merges takes an older one, and keeps the
+ * stored routes.
  */
 async function replaced(id, was, routes) {
   const { getIntegration: now } = await client.query(ROUTES, { id });

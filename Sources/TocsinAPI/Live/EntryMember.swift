@@ -8,7 +8,7 @@ import TocsinCore
 ///
 /// What is committed only wakes them: entries come from the store, in their order and without a
 /// gap, and each time it is asked whether they may still see the incident.
-final class EntryMember: RenewableListener, Sendable {
+final class EntryMember: WokenMember {
     private struct State {
         /// The number of the last entry that was handed over.
         var last: Int64

@@ -61,9 +61,9 @@ package final class LiveFeed: Sendable {
     package let metrics: LiveMetrics
     let deliveries: DeliveryFeed
     /// Those who follow timelines of incidents.
-    let entries: EntryFeed
+    let entries: WokenFeed<String, EntryMember>
     /// Those who follow how far they have read.
-    let readStates: ReadStateFeed
+    let readStates: WokenFeed<UserID, ReadStateMember>
     /// Those who follow the audit.
     let audits: AuditFeed
     let executor: ResponseExecutor
@@ -116,8 +116,8 @@ package final class LiveFeed: Sendable {
             let grants = record.sharedTopic.flatMap { book.grants(on: $0) }
             return grants?.give(question.need, to: question.subjects, at: time.now()) ?? false
         }
-        entries = EntryFeed(groups: metrics.groups)
-        readStates = ReadStateFeed(groups: metrics.groups)
+        entries = WokenFeed(groups: metrics.groups)
+        readStates = WokenFeed(groups: metrics.groups)
         audits = AuditFeed(executor, time: time, groups: metrics.groups)
         self.executor = executor
         cursors = sealer
@@ -242,7 +242,7 @@ package final class LiveFeed: Sendable {
     /// Registers a follower of a timeline, who is woken by each later change of its incident.
     func follow(_ member: EntryMember) -> Bool {
         let onFirst = isListenedTo ? nil : state.withLock(\.onFirst)
-        guard entries.join(member) else { return false }
+        guard entries.join(member, to: member.asked.incidentID) else { return false }
         onFirst?()
         return true
     }
@@ -250,7 +250,7 @@ package final class LiveFeed: Sendable {
     /// Registers who follows what they have read, and is woken by each later change of it.
     func follow(_ member: ReadStateMember) -> Bool {
         let onFirst = isListenedTo ? nil : state.withLock(\.onFirst)
-        guard readStates.join(member) else { return false }
+        guard readStates.join(member, to: member.caller.userID) else { return false }
         onFirst?()
         return true
     }

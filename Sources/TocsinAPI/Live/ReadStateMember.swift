@@ -8,7 +8,7 @@ import TocsinCore
 ///
 /// A commit only wakes them. What is handed over is read from the store by the rights of that
 /// moment, so several changes may become one response, which says the newest.
-final class ReadStateMember: RenewableListener, Sendable {
+final class ReadStateMember: WokenMember {
     private struct State {
         /// Something changed that was not looked for.
         var isBehind = false

@@ -3,10 +3,19 @@ import Metrics
 import Synchronization
 import TocsinCore
 
-/// Those who follow how far they have read themselves; costs nothing while there are none.
-final class ReadStateFeed: Sendable {
+/// A subscriber whom commits only wake: what is handed over is read from the store.
+protocol WokenMember: RenewableListener, AnyObject {
+    /// Says how to leave the feed.
+    func attach(leave: @escaping @Sendable () -> Void)
+    /// Lets the member look for what is new.
+    func wake()
+}
+
+/// Those who follow what has a key, such as an incident's timeline by its id; costs nothing while
+/// there are none.
+final class WokenFeed<Key: Hashable & Sendable, Member: WokenMember>: Sendable {
     private struct State {
-        var members: [UserID: [ObjectIdentifier: ReadStateMember]] = [:]
+        var members: [Key: [ObjectIdentifier: Member]] = [:]
         var isStopped = false
     }
 
@@ -17,38 +26,37 @@ final class ReadStateFeed: Sendable {
     /// A feed that counts its members among the groups of subscribers.
     init(groups: Gauge) { self.groups = groups }
 
-    /// Whether anybody follows what they have read here.
+    /// Whether anybody follows anything here.
     var isAnybodyHere: Bool { isListened.load(ordering: .acquiring) }
 
     /// Registers a subscriber, who hears of no earlier wake; false when the server is stopping.
-    func join(_ member: ReadStateMember) -> Bool {
-        let user = member.caller.userID
+    func join(_ member: Member, to key: Key) -> Bool {
         let hasJoined = state.withLock { state in
             guard !state.isStopped else { return false }
-            state.members[user, default: [:]][ObjectIdentifier(member)] = member
+            state.members[key, default: [:]][ObjectIdentifier(member)] = member
             isListened.store(true, ordering: .releasing)
             return true
         }
         guard hasJoined else { return false }
         groups.add(1)
-        member.attach { [weak self, unowned member] in self?.leave(member, user) }
+        member.attach { [weak self, unowned member] in self?.leave(member, key) }
         return true
     }
 
-    private func leave(_ member: ReadStateMember, _ user: UserID) {
+    private func leave(_ member: Member, _ key: Key) {
         let hasLeft = state.withLock { state in
-            guard state.members[user]?.removeValue(forKey: ObjectIdentifier(member)) != nil else { return false }
-            if state.members[user]?.isEmpty == true { state.members[user] = nil }
+            guard state.members[key]?.removeValue(forKey: ObjectIdentifier(member)) != nil else { return false }
+            if state.members[key]?.isEmpty == true { state.members[key] = nil }
             if state.members.isEmpty { isListened.store(false, ordering: .releasing) }
             return true
         }
         if hasLeft { groups.add(-1) }
     }
 
-    /// Lets those who are this user look again.
-    func wake(_ user: UserID) {
+    /// Lets those who follow this look.
+    func wake(_ key: Key) {
         guard isAnybodyHere else { return }
-        for member in state.withLock({ Array(($0.members[user] ?? [:]).values) }) { member.wake() }
+        for member in state.withLock({ Array(($0.members[key] ?? [:]).values) }) { member.wake() }
     }
 
     /// Lets all look: something may have been missed.
@@ -65,5 +73,5 @@ final class ReadStateFeed: Sendable {
         end(.shuttingDown) { _ in true }
     }
 
-    private var everybody: [ReadStateMember] { state.withLock { $0.members.values.flatMap { Array($0.values) } } }
+    private var everybody: [Member] { state.withLock { $0.members.values.flatMap { Array($0.values) } } }
 }
