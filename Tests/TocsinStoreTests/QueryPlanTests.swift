@@ -69,6 +69,15 @@ struct QueryPlanTests {
         expectIndexed(steps, "identities")
     }
 
+    @Test("where somebody signed in from is served by indexes")
+    func networks() async throws {
+        let steps = try await plans { writer throws(StoreError) in
+            _ = try writer.isKnown("192.0.2.0/24", since: moment(1))
+            _ = try writer.hasSignedIn(UserID("u"), from: "192.0.2.0/24", since: moment(1))
+        }
+        expectIndexed(steps, "networks of sessions")
+    }
+
     @Test("presses of buttons are found and removed by indexes")
     func buttons() async throws {
         let steps = try await plans { writer throws(StoreError) in

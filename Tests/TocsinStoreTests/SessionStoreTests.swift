@@ -46,6 +46,9 @@ struct SessionStoreTests {
                 #expect(try reader.hasSignedIn(ada, from: "192.0.2.0/24", since: moment(1000)))
                 #expect(try !reader.hasSignedIn(ada, from: "192.0.2.0/24", since: moment(1001)))
                 #expect(try !reader.hasSignedIn(ada, from: "198.51.100.0/24", since: moment(0)))
+                #expect(try reader.isKnown("192.0.2.0/24", since: moment(1000)))
+                #expect(try !reader.isKnown("192.0.2.0/24", since: moment(1001)))
+                #expect(try !reader.isKnown("198.51.100.0/24", since: moment(0)))
             }
         }
     }

@@ -14,6 +14,8 @@ package protocol SessionReading {
     func sessionCount(at now: Timestamp) throws(StoreError) -> Int
     /// Whether the user signed in from this network at this moment or later.
     func hasSignedIn(_ user: UserID, from network: String, since moment: Timestamp) throws(StoreError) -> Bool
+    /// Whether anybody signed in from this network at this moment or later.
+    func isKnown(_ network: String, since moment: Timestamp) throws(StoreError) -> Bool
     /// What is kept of the code that makes the first administrator.
     func setupCodeDigest() throws(StoreError) -> String?
 }

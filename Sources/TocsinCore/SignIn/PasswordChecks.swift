@@ -1,4 +1,7 @@
 /// Checks passwords behind the brakes, whoever asks: a sign-in, or somebody who wants a new one.
+///
+/// What the brakes do not let through costs the store nothing, but for a look in ten seconds at each
+/// network.
 struct PasswordChecks: Sendable {
     let environment: ServiceEnvironment
     let passwords: any PasswordHashing
@@ -8,38 +11,29 @@ struct PasswordChecks: Sendable {
         (self.environment, self.passwords) = (environment, passwords)
     }
 
-    /// A password that was tried, and whose it was to be.
-    struct Try: Sendable {
+    /// What came of a try.
+    struct Outcome: Sendable {
+        /// The account with the name, if there is one.
         var account: Account?
-        fileprivate var braked: SignInBrakes.Try
+        /// Whether the password is the account's, or that of the decoy.
+        var isRight = false
+        /// Whether the account may sign in, and has a password.
+        var mayEnter: Bool { account.map { $0.passwordHash != nil && !$0.isDisabled } ?? false }
     }
 
-    /// A try of the account with this name, if there is one.
-    func attempt(_ name: String) async throws(ServiceError) -> Try {
-        let (origin, now) = (RequestOrigin.current, environment.time.now())
-        let (account, isFamiliar) = try await environment.store.reading(for: .server) { reader throws(StoreError) in
-            let account = try reader.account(named: name)
-            guard let network = origin?.network else { return (account, false) }
-            // Asked for those who are not there too, so that they take alike.
-            let since = now.adding(seconds: -SessionLimits.familiarSeconds)
-            let user = account?.id ?? UserID("")
-            return (account, try reader.hasSignedIn(user, from: network, since: since))
-        }
-        let braked = SignInBrakes.Try(account: name, network: origin?.shareKey, isFamiliar: isFamiliar)
-        return Try(account: account, braked: braked)
-    }
-
-    /// Whether the password is the one stored as `hash`, after the wait that the brakes want.
+    /// Checks a password, after the wait that the brakes want.
     ///
-    /// Where `mayCount` is false, a right one counts as a failure, too. Throws `tooManyTries` where
-    /// nothing was checked.
-    func isRight(
-        _ password: String,
-        _ hash: String,
-        _ attempt: Try,
-        mayCount: Bool
-    ) async throws(ServiceError) -> Bool {
-        switch brakes.begin(attempt.braked, now: environment.time.now()) {
+    /// `decoy` is a hash that is checked in place of one that is not there, so that names take alike.
+    /// Where the account may not sign in, a right password counts as a failure, too. Throws
+    /// `tooManyTries` where nothing was checked.
+    func check(_ password: String, of name: String, decoy: String) async throws(ServiceError) -> Outcome {
+        let origin = RequestOrigin.current
+        let attempt = SignInBrakes.Try(
+            account: name,
+            network: origin?.shareKey,
+            isFamiliar: try await isFamiliar(name, origin?.network)
+        )
+        switch brakes.begin(attempt, now: environment.time.now()) {
         case .busy: throw Self.busy
         case .refused(let seconds):
             throw .tooManyTries(
@@ -47,22 +41,53 @@ struct PasswordChecks: Sendable {
                 seconds: seconds
             )
         case .after(let seconds):
-            defer { brakes.finished(attempt.braked) }
-            if seconds > 0 { try await pause(attempt.braked.share(ofSeconds: seconds)) }
-            let isRight = try await verified(password, hash, attempt)
-            if isRight, mayCount { brakes.succeeded(attempt.braked) }
-            return isRight
+            defer { brakes.finished(attempt) }
+            if seconds > 0 { try await pause(attempt.share(ofSeconds: seconds)) }
+            let outcome = try await verified(password, attempt, decoy)
+            if outcome.isRight, outcome.mayEnter {
+                brakes.succeeded(attempt)
+                if let network = origin?.network { brakes.noteKnown(network) }
+            }
+            return outcome
         }
     }
 
-    private func verified(_ password: String, _ hash: String, _ attempt: Try) async throws(ServiceError) -> Bool {
-        guard brakes.beginCheck(attempt.braked) else { throw Self.busy }
-        defer { brakes.endCheck(attempt.braked) }
+    /// The account with this name, if there is one.
+    func account(named name: String) async throws(ServiceError) -> Account? {
+        try await environment.store.reading(for: .server) { reader throws(StoreError) in
+            try reader.account(named: name)
+        }
+    }
+
+    /// Whether the user with this name signed in from the network before.
+    private func isFamiliar(_ name: String, _ network: String?) async throws(ServiceError) -> Bool {
+        let now = environment.time.now()
+        guard let network, !brakes.isUnknown(network, now: now) else { return false }
+        let since = now.adding(seconds: -SessionLimits.familiarSeconds)
+        let (isKnown, isFamiliar) = try await environment.store.reading(for: .server) { reader throws(StoreError) in
+            guard try reader.isKnown(network, since: since) else { return (false, false) }
+            // Asked for those who are not there too, so that they take alike.
+            let user = try reader.account(named: name)?.id ?? UserID("")
+            return (true, try reader.hasSignedIn(user, from: network, since: since))
+        }
+        if !isKnown { brakes.noteUnknown(network, now: now) }
+        return isFamiliar
+    }
+
+    private func verified(
+        _ password: String,
+        _ attempt: SignInBrakes.Try,
+        _ decoy: String
+    ) async throws(ServiceError) -> Outcome {
+        guard brakes.beginCheck(attempt) else { throw Self.busy }
+        defer { brakes.endCheck(attempt) }
+        var outcome = Outcome(account: try await account(named: attempt.account))
         do throws(ServiceError) {
-            return try await passwords.verify(password, against: hash)
+            outcome.isRight = try await passwords.verify(password, against: outcome.account?.passwordHash ?? decoy)
         } catch .limit {
             throw Self.busy
         }
+        return outcome
     }
 
     private func pause(_ seconds: Double) async throws(ServiceError) {

@@ -64,9 +64,16 @@ package final class RefusedSignIns: Sendable {
         (queue, inbox) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1000))
     }
 
+    /// Whether one more refused sign-in of this minute has a row and a line of its own.
+    var hasRowLeft: Bool {
+        state.withLock { $0.signIns.minute != minute || $0.signIns.count < Self.rowsPerMinute }
+    }
+
+    private var minute: Int64 { environment.time.now().milliseconds / 60_000 }
+
     /// Takes a refusal; never waits.
     package func note(_ refusal: SignInRefusal) {
-        let minute = environment.time.now().milliseconds / 60_000
+        let minute = minute
         let isOfPage = refusal.reason == SignInRefusal.ofPage
         let (isOwn, rest) = state.withLock { state in
             isOfPage

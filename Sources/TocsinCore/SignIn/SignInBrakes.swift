@@ -50,6 +50,8 @@ package final class SignInBrakes: Sendable {
     private struct State {
         var accounts: [String: Count] = [:]
         var networks: [String: Count] = [:]
+        /// Networks from which nobody has signed in, and when that was found.
+        var unknown: [String: Timestamp] = [:]
         var waiting = 0
         var checked = 0
 
@@ -75,6 +77,7 @@ package final class SignInBrakes: Sendable {
     private static let maximumOfGuessers = 2
     private static let fewFailures = 3
     private static let maximumKeys = 20_000
+    private static let unknownSeconds = 10.0
 
     private let state = Mutex(State())
 
@@ -98,6 +101,27 @@ package final class SignInBrakes: Sendable {
             let exponent = min(failures - Self.freeFailures - 1, 2)
             return .after(seconds: min(Double(1 << exponent), Self.longestWaitSeconds))
         }
+    }
+
+    /// Whether it was found within ten seconds that nobody has signed in from this network.
+    package func isUnknown(_ network: String, now: Timestamp) -> Bool {
+        state.withLock { state in
+            guard let found = state.unknown[network] else { return false }
+            return found <= now && now < found.adding(seconds: Self.unknownSeconds)
+        }
+    }
+
+    /// Keeps for ten seconds that nobody has signed in from this network.
+    package func noteUnknown(_ network: String, now: Timestamp) {
+        state.withLock { state in
+            if state.unknown.count >= Self.maximumKeys { state.unknown = [:] }
+            state.unknown[network] = now
+        }
+    }
+
+    /// Forgets that of a network: somebody signs in from there.
+    package func noteKnown(_ network: String) {
+        state.withLock { $0.unknown[network] = nil }
     }
 
     /// Whether the password of a try may be checked now; each true must be followed by `endCheck`.

@@ -113,25 +113,31 @@ extension SignInService {
             throw .badInput("This server takes no passwords (TOCSIN_PASSWORD_SIGN_IN). Sign in another way.")
         }
         // Longer ones are nobody's; they are answered alike.
-        let attempt = try await checks.attempt(username.utf8.count <= 256 ? username : "")
-        let (known, hash) = (attempt.account, attempt.account?.passwordHash ?? decoy)
-        let mayEnter = known.map { $0.passwordHash != nil && !$0.isDisabled } ?? false
-        let isRight: Bool
+        let name = username.utf8.count <= 256 ? username : ""
+        let tried: PasswordChecks.Outcome
         do throws(ServiceError) {
-            isRight = try await checks.isRight(password, hash, attempt, mayCount: mayEnter)
+            tried = try await checks.check(password, of: name, decoy: decoy)
         } catch .tooManyTries(let text, let seconds) {
             if seconds > 1 {
                 metrics?.limited[.network].add()
-                refusals.note(SignInRefusal(reason: "too_many_tries", user: known?.id))
+                try await noteBraked(name)
             }
             throw .tooManyTries(text, seconds: seconds)
         }
-        guard isRight, mayEnter, let account = known else {
-            let reason = known == nil ? "unknown_user" : isRight ? "user_disabled" : "wrong_password"
-            refusals.note(SignInRefusal(reason: reason, user: known?.id))
+        guard tried.isRight, tried.mayEnter, let account = tried.account else {
+            let reason = tried.account == nil ? "unknown_user" : tried.isRight ? "user_disabled" : "wrong_password"
+            refusals.note(SignInRefusal(reason: reason, user: tried.account?.id))
             throw Self.wrong
         }
         return account
+    }
+
+    /// Notes a try that the brakes refused.
+    ///
+    /// Whose account it was to be is looked up for a row of its own alone.
+    private func noteBraked(_ name: String) async throws(ServiceError) {
+        let user = refusals.hasRowLeft ? try await checks.account(named: name)?.id : nil
+        refusals.note(SignInRefusal(reason: "too_many_tries", user: user))
     }
 }
 

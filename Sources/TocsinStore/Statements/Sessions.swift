@@ -21,6 +21,7 @@ private enum SQL {
     static let familiar = """
         SELECT 1 FROM sessions WHERE user_id = $1 AND created_at >= $2 AND network = $3 LIMIT 1
         """
+    static let known = "SELECT 1 FROM sessions WHERE network = $1 AND created_at >= $2 LIMIT 1"
     static let insert = """
         INSERT INTO sessions (\(columns))
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
@@ -79,6 +80,10 @@ extension SQLReading {
 
     func hasSignedIn(_ user: UserID, from network: String, since moment: Timestamp) throws(StoreError) -> Bool {
         try connection.first(SQL.familiar, [.text(user.text), SQLValue(moment), .text(network)]) { _ in true } ?? false
+    }
+
+    func isKnown(_ network: String, since moment: Timestamp) throws(StoreError) -> Bool {
+        try connection.first(SQL.known, [.text(network), SQLValue(moment)]) { _ in true } ?? false
     }
 
     func setupCodeDigest() throws(StoreError) -> String? {

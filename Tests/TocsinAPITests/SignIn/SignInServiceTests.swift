@@ -89,6 +89,20 @@ struct SignInServiceTests {
         _ = try await signIn(from: "203.0.113.5")
     }
 
+    @Test("what the brakes refuse asks the store nothing: it is answered while the store is away")
+    func brakedCostsNothing() async throws {
+        for network in ["203.0.113.5", "198.51.100.7", "192.0.2.9"] {
+            for _ in 0..<31 { #expect(await refusal("ann", "wrong", from: network) != nil) }
+        }
+        await api.store.close()
+        for name in ["ann", "nobody"] {
+            guard case .tooManyTries? = await refusal(name, "wrong", from: "192.0.2.9") else {
+                Issue.record("the store was asked")
+                return
+            }
+        }
+    }
+
     @Test("a further session than twenty ends the oldest, and what rests on it")
     func twenty() async throws {
         var sessions: [Session] = []

@@ -47,6 +47,18 @@ struct SignInBrakesTests {
         #expect(Self.fail(brakes, own, times: 1) == .after(seconds: 1))
     }
 
+    @Test("that nobody has signed in from a network is kept for ten seconds, or until somebody does")
+    func unknown() {
+        let brakes = SignInBrakes()
+        #expect(!brakes.isUnknown("192.0.2.0/24", now: Self.start))
+        brakes.noteUnknown("192.0.2.0/24", now: Self.start)
+        #expect(brakes.isUnknown("192.0.2.0/24", now: Self.start.adding(seconds: 9)))
+        #expect(!brakes.isUnknown("192.0.2.0/24", now: Self.start.adding(seconds: 10)))
+        #expect(!brakes.isUnknown("198.51.100.0/24", now: Self.start))
+        brakes.noteKnown("192.0.2.0/24")
+        #expect(!brakes.isUnknown("192.0.2.0/24", now: Self.start))
+    }
+
     @Test("a network with thirty failures may try once a minute, and others go on")
     func networks() {
         let brakes = SignInBrakes()

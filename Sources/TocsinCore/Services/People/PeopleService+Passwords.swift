@@ -31,11 +31,10 @@ extension PeopleService {
         let wrong = ServiceError.badInput("old is not the password until now. An admin can reset it.")
         guard let old else { throw wrong }
         let checks = PasswordChecks(environment, try passwords())
-        let attempt = try await checks.attempt(account.name)
         var refusal = SignInRefusal(reason: "wrong_password", user: account.id)
         refusal.caller = caller
         do throws(ServiceError) {
-            guard try await checks.isRight(old, stored, attempt, mayCount: !account.isDisabled) else {
+            guard try await checks.check(old, of: account.name, decoy: stored).isRight else {
                 refusals?.note(refusal)
                 throw wrong
             }
