@@ -55,11 +55,35 @@ processes_on_postgres=(RightsMatrixTests EndedGrantTests PushAccessTests PushCom
 # each other's threads on two cores.
 sockets=(TocsinHTTPTests TocsinHTTP2Tests TocsinServerTests TocsinClientTests IntegrationTests)
 status=0
-failed=()
+failed=() unsteady=()
 
-# Runs tests with these options; one that hangs is ended and counts as failed.
+# The tests that failed in the last run, as `--filter` wants them.
+failed_tests() {
+    [ -e "$logs/tests-swift-testing.xml" ] || return 0
+    sed -n -E '/<testcase/ h; /<failure/ { g; s/.*classname="([^"]*)" name="([^"]*)".*/\1\/\2/p; }' "$logs/tests-swift-testing.xml" |
+        sort -u | sed 's/[.()]/\\&/g; s/^/^/; s/$/(\/|$)/'
+}
+
+test_once() {
+    timeout --kill-after 10 900 swift test --skip-build --parallel "${lean[@]}" "$@" 2>&1 | tee -a "$log"
+}
+
+# Runs tests with these options; one that hangs is ended and counts as failed. Up to three that failed run once more by
+# themselves. What passes then is told at the end.
 run_tests() {
-    timeout --kill-after 10 900 swift test --skip-build --parallel "${lean[@]}" "$@" 2>&1 | tee -a "$log" || status=$?
+    local result=0 again
+    rm -f "$logs/tests-swift-testing.xml"
+    test_once --xunit-output "$logs/tests.xml" "$@" || result=$?
+    [ "$result" -ne 0 ] || return 0
+    mapfile -t again < <(failed_tests)
+    if [ "${#again[@]}" -ge 1 ] && [ "${#again[@]}" -le 3 ]; then
+        step "Testing once more what failed: ${again[*]}"
+        if test_once --filter "$(IFS='|' && echo "${again[*]}")"; then
+            unsteady+=("${again[@]}")
+            return 0
+        fi
+    fi
+    status=$result
 }
 
 # Runs a program for at most so many seconds, and keeps what it says; it has half a minute to end what it began: NAME
@@ -115,6 +139,7 @@ else
 fi
 
 step "$((SECONDS / 60)) min $((SECONDS % 60)) s. $(grep -a -o 'Test run with .*' "$log" || echo 'No test ran')"
+for name in ${unsteady[@]+"${unsteady[@]}"}; do step "Failed once, and passed by itself: $name"; done
 # Once more at the end, where whoever reads looks first: each expectation that failed, with the lines that say why, and
 # the last lines of each other check that failed.
 if [ "$status" -ne 0 ]; then

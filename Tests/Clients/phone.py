@@ -105,6 +105,10 @@ def focus(here, all_views, width):
         for key in ("Tab", "Shift+Tab"):
             for _ in range(60):
                 page.keyboard.press(key)
+                if not page.evaluate(HIDDEN):
+                    continue
+                # A view that is drawn anew in this moment may move what has the focus: it gets the focus once more.
+                page.evaluate("{ const focused = document.activeElement; focused.blur(); focused.focus(); }")
                 hidden.append(page.evaluate(HIDDEN))
         page.evaluate("scrollTo(0, document.body.scrollHeight)")
         end = page.evaluate("""() => document.getElementById("main").getBoundingClientRect().bottom - document.getElementById("dock").getBoundingClientRect().top""")
