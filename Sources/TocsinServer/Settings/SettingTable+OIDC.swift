@@ -41,7 +41,7 @@ extension SettingTable {
             "oidc-signup",
             \.signIn.oidc.signup,
             ["open", "invited"],
-            "Who comes in for the first time. open: everybody whom the provider lets in; invited: only whom an admin linked."
+            "Who comes in for the first time. open: everybody whom the provider lets in; invited: who was here before or is linked."
         ).reloading(),
     ]
 }

@@ -234,7 +234,7 @@ package struct Settings: Sendable, Hashable {
         package var allowedGroups: [String] = []
         /// What an ID token must say besides, as `name=value`.
         package var requiredClaims: [String] = []
-        /// Who comes in for the first time: everybody (`open`), or only whom an admin linked
+        /// Who comes in for the first time: everybody (`open`), or who was here before or is linked
         /// (`invited`).
         package var signup = "open"
     }
