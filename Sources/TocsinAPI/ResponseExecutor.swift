@@ -159,56 +159,37 @@ package final class ResponseExecutor: Sendable {
 
     /// The response of one event for a whole group, as somebody sees it.
     func execute(event record: Record, in group: LiveGroup, _ context: RequestContext) async -> [UInt8] {
-        await executable.executeEvent(
-            group.plan,
-            variables: group.variables,
-            event: .record(record),
-            context: context,
-            options: options(for: group.key.isAppSync ? .appSync : .standard)
-        ).bytes
+        let style: ResponseStyle = group.key.isAppSync ? .appSync : .standard
+        return await execute(.record(record), group.plan, group.variables, context, style)
     }
 
     /// The response of one delivery for a whole group.
     func execute(delivery entry: DeliveryService.Entry, in group: DeliveryGroup) async -> [UInt8] {
-        await executable.executeEvent(
-            group.plan,
-            variables: group.key.request.variables,
-            event: .delivery(entry),
-            context: group.context,
-            options: options(for: group.key.request.isAppSync ? .appSync : .standard)
-        ).bytes
-    }
-
-    /// The response of one entry of a timeline for one subscriber.
-    func execute(entry: IncidentEntry, for member: EntryMember, _ services: Services) async -> [UInt8] {
-        await executable.executeEvent(
-            member.asked.plan,
-            variables: member.asked.variables,
-            event: .entry(entry),
-            context: RequestContext(caller: member.caller, services: services),
-            options: options(for: member.asked.isAppSync ? .appSync : .standard)
-        ).bytes
-    }
-
-    /// The response of what somebody has read now, for one subscriber.
-    func execute(marks: [ReadMark], for member: ReadStateMember, _ services: Services) async -> [UInt8] {
-        await executable.executeEvent(
-            member.asked.plan,
-            variables: member.asked.variables,
-            event: .readState(marks),
-            context: RequestContext(caller: member.caller, services: services),
-            options: options(for: member.asked.isAppSync ? .appSync : .standard)
-        ).bytes
+        let request = group.key.request
+        let style: ResponseStyle = request.isAppSync ? .appSync : .standard
+        return await execute(.delivery(entry), group.plan, request.variables, group.context, style)
     }
 
     /// The response of one row of the audit for all who ask alike.
     func execute(audit event: StoredAuditEvent, for listener: AuditFeed.Listener) async -> [UInt8] {
+        let style: ResponseStyle = listener.key.isAppSync ? .appSync : .standard
+        return await execute(.auditEvent(event), listener.plan, listener.key.variables, listener.context, style)
+    }
+
+    /// The response of one event.
+    func execute(
+        _ event: APIObject,
+        _ plan: ExecutionPlan,
+        _ variables: JSONObject,
+        _ context: RequestContext,
+        _ style: ResponseStyle
+    ) async -> [UInt8] {
         await executable.executeEvent(
-            listener.plan,
-            variables: listener.key.variables,
-            event: .auditEvent(event),
-            context: listener.context,
-            options: options(for: listener.key.isAppSync ? .appSync : .standard)
+            plan,
+            variables: variables,
+            event: event,
+            context: context,
+            options: options(for: style)
         ).bytes
     }
 

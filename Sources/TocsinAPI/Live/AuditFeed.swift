@@ -1,6 +1,5 @@
 import GraphQL
 import GraphQLTransport
-import JSON
 import Metrics
 import Synchronization
 import TocsinCore
@@ -172,15 +171,10 @@ final class AuditFeed: Sendable {
 
     private var listeners: [Listener] { state.withLock { Array($0.listeners.values) } }
 
-    private static let overflow: StreamEnd = {
-        let sentence = "More is written to the audit than this subscription takes."
-        let advice = " Subscribe again, then ask for auditEvents."
-        var writer = JSONWriter()
-        writer.byte(UInt8(ascii: "["))
-        StandardErrorEncoding.write(GraphQLError(.unavailable, sentence + advice), to: &writer)
-        writer.byte(UInt8(ascii: "]"))
-        return .failed(errors: writer.bytes)
-    }()
+    private static let overflow = StreamEnd.failed(
+        .unavailable,
+        "More is written to the audit than this subscription takes. Subscribe again, then ask for auditEvents."
+    )
 }
 
 extension Array {

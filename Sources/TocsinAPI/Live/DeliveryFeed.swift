@@ -1,6 +1,5 @@
 import GraphQL
 import GraphQLTransport
-import JSON
 import Metrics
 import Synchronization
 import TocsinCore
@@ -157,11 +156,6 @@ final class DeliveryFeed: Sendable {
     private static let unavailable = failure("Deliveries cannot be read just now.")
 
     private static func failure(_ sentence: String) -> StreamEnd {
-        let advice = " Subscribe again, then ask for the message's deliveries."
-        var writer = JSONWriter()
-        writer.byte(UInt8(ascii: "["))
-        StandardErrorEncoding.write(GraphQLError(.unavailable, sentence + advice), to: &writer)
-        writer.byte(UInt8(ascii: "]"))
-        return .failed(errors: writer.bytes)
+        .failed(.unavailable, sentence + " Subscribe again, then ask for the message's deliveries.")
     }
 }

@@ -61,9 +61,9 @@ package final class LiveFeed: Sendable {
     package let metrics: LiveMetrics
     let deliveries: DeliveryFeed
     /// Those who follow timelines of incidents.
-    let entries: WokenFeed<String, EntryMember>
+    let entries: WokenFeed<String>
     /// Those who follow how far they have read.
-    let readStates: WokenFeed<UserID, ReadStateMember>
+    let readStates: WokenFeed<UserID>
     /// Those who follow the audit.
     let audits: AuditFeed
     let executor: ResponseExecutor
@@ -239,18 +239,11 @@ package final class LiveFeed: Sendable {
         return member
     }
 
-    /// Registers a follower of a timeline, who is woken by each later change of its incident.
-    func follow(_ member: EntryMember) -> Bool {
+    /// Registers a subscriber who is woken by each later change of this; false when the server is
+    /// stopping.
+    func join<Key>(_ member: WokenMember, to key: Key, in feed: WokenFeed<Key>) -> Bool {
         let onFirst = isListenedTo ? nil : state.withLock(\.onFirst)
-        guard entries.join(member, to: member.asked.incidentID) else { return false }
-        onFirst?()
-        return true
-    }
-
-    /// Registers who follows what they have read, and is woken by each later change of it.
-    func follow(_ member: ReadStateMember) -> Bool {
-        let onFirst = isListenedTo ? nil : state.withLock(\.onFirst)
-        guard readStates.join(member, to: member.caller.userID) else { return false }
+        guard feed.join(member, to: key) else { return false }
         onFirst?()
         return true
     }

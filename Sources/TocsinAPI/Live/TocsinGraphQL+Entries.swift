@@ -1,6 +1,7 @@
 import GraphQL
 import GraphQLTransport
 import JSON
+import Synchronization
 import TocsinCore
 
 extension TocsinGraphQL {
@@ -26,22 +27,42 @@ extension TocsinGraphQL {
         } catch {
             throw RequestErrors(refusal(error, of: field))
         }
-        let member = EntryMember(
-            EntryMember.Asked(
-                incidentID: id,
-                plan: plan,
-                variables: request.variables,
-                isAppSync: style == .appSync
-            ),
-            after: given ?? last,
+        let member = WokenMember(
             caller: caller,
-            services,
-            executor,
-            sink: sink
+            sink: sink,
+            gone: "You may not see this incident any more.",
+            unavailable: "The timeline cannot be read just now. Subscribe again with after: and the last number.",
+            look: timeline(of: id, after: given ?? last, plan, request.variables, style)
         )
-        guard feed.follow(member) else { throw RequestErrors(Self.stopping) }
-        // What came before it had joined is found by this look.
-        member.wake()
+        guard feed.join(member, to: id, in: feed.entries) else { throw RequestErrors(Self.stopping) }
+        member.catchUp()
         return member
+    }
+
+    /// Reads on from the last entry that was handed over, in their order and without a gap.
+    private func timeline(
+        of incident: String,
+        after last: Int64,
+        _ plan: ExecutionPlan,
+        _ variables: JSONObject,
+        _ style: ResponseStyle
+    ) -> WokenMember.Look {
+        let last = Mutex(last)
+        let pageSize = 50
+        return { [services, executor] member throws(ServiceError) in
+            let entries = try await services.incidents.entriesSeen(
+                of: incident,
+                after: last.withLock { $0 },
+                limit: pageSize,
+                caller: member.caller
+            )
+            for entry in entries {
+                let context = RequestContext(caller: member.caller, services: services)
+                let body = await executor.execute(.entry(entry), plan, variables, context, style)
+                guard await member.handOver(SharedResponse(body: body)) else { return false }
+                last.withLock { $0 = entry.number }
+            }
+            return entries.count == pageSize
+        }
     }
 }

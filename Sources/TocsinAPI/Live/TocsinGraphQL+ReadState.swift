@@ -17,14 +17,20 @@ extension TocsinGraphQL {
         _ sink: any ResponseSink
     ) throws(RequestErrors) -> any StreamHandle {
         guard services.readMarks.mayLook(caller) else { throw RequestErrors(refusal(.unauthorized, of: field)) }
-        let member = ReadStateMember(
-            ReadStateMember.Asked(plan: plan, variables: request.variables, isAppSync: style == .appSync),
+        let member = WokenMember(
             caller: caller,
-            services,
-            executor,
-            sink: sink
-        )
-        guard feed.follow(member) else { throw RequestErrors(Self.stopping) }
+            sink: sink,
+            gone: "You may not see how far you have read any more.",
+            unavailable: "What was read cannot be looked up just now. Subscribe again, then ask for readState."
+        ) { [services, executor] member throws(ServiceError) in
+            // Several changes may become one response, which says the newest.
+            let marks = try await services.readMarks.marks(caller: member.caller)
+            let context = RequestContext(caller: member.caller, services: services)
+            let body = await executor.execute(.readState(marks), plan, request.variables, context, style)
+            _ = await member.handOver(SharedResponse(body: body))
+            return false
+        }
+        guard feed.join(member, to: caller.userID, in: feed.readStates) else { throw RequestErrors(Self.stopping) }
         sink.caughtUp()
         return member
     }

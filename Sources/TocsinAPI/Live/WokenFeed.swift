@@ -3,19 +3,11 @@ import Metrics
 import Synchronization
 import TocsinCore
 
-/// A subscriber whom commits only wake: what is handed over is read from the store.
-protocol WokenMember: RenewableListener, AnyObject {
-    /// Says how to leave the feed.
-    func attach(leave: @escaping @Sendable () -> Void)
-    /// Lets the member look for what is new.
-    func wake()
-}
-
 /// Those who follow what has a key, such as an incident's timeline by its id; costs nothing while
 /// there are none.
-final class WokenFeed<Key: Hashable & Sendable, Member: WokenMember>: Sendable {
+final class WokenFeed<Key: Hashable & Sendable>: Sendable {
     private struct State {
-        var members: [Key: [ObjectIdentifier: Member]] = [:]
+        var members: [Key: [ObjectIdentifier: WokenMember]] = [:]
         var isStopped = false
     }
 
@@ -30,7 +22,7 @@ final class WokenFeed<Key: Hashable & Sendable, Member: WokenMember>: Sendable {
     var isAnybodyHere: Bool { isListened.load(ordering: .acquiring) }
 
     /// Registers a subscriber, who hears of no earlier wake; false when the server is stopping.
-    func join(_ member: Member, to key: Key) -> Bool {
+    func join(_ member: WokenMember, to key: Key) -> Bool {
         let hasJoined = state.withLock { state in
             guard !state.isStopped else { return false }
             state.members[key, default: [:]][ObjectIdentifier(member)] = member
@@ -43,7 +35,7 @@ final class WokenFeed<Key: Hashable & Sendable, Member: WokenMember>: Sendable {
         return true
     }
 
-    private func leave(_ member: Member, _ key: Key) {
+    private func leave(_ member: WokenMember, _ key: Key) {
         let hasLeft = state.withLock { state in
             guard state.members[key]?.removeValue(forKey: ObjectIdentifier(member)) != nil else { return false }
             if state.members[key]?.isEmpty == true { state.members[key] = nil }
@@ -73,5 +65,5 @@ final class WokenFeed<Key: Hashable & Sendable, Member: WokenMember>: Sendable {
         end(.shuttingDown) { _ in true }
     }
 
-    private var everybody: [Member] { state.withLock { $0.members.values.flatMap { Array($0.values) } } }
+    private var everybody: [WokenMember] { state.withLock { $0.members.values.flatMap { Array($0.values) } } }
 }
