@@ -21,15 +21,10 @@ package struct AuditReaper: Sendable {
 
     /// Removes all that is due now; answers how many rows.
     package func runOnce() async throws(ServiceError) -> Int {
-        let (limit, end) = (batch, time.now().adding(seconds: -keptSeconds.value))
-        var (total, removed) = (0, batch)
-        while removed == batch, !Task.isCancelled {
-            removed = try await store.writing { writer throws(StoreError) in
-                .success(try writer.removeAuditEvents(before: end, limit: limit))
-            }
-            total += removed
+        let end = time.now().adding(seconds: -keptSeconds.value)
+        return try await store.removing(atOnce: batch) { writer, limit throws(StoreError) in
+            try writer.removeAuditEvents(before: end, limit: limit)
         }
-        return total
     }
 
     /// Runs every hour.

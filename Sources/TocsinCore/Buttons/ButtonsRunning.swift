@@ -53,15 +53,10 @@ package struct ButtonPressReaper: Sendable {
     /// how many rows.
     package func runOnce() async throws(ServiceError) -> Int {
         // No message whose button was pressed then is young enough to be pressed now.
-        let (limit, end) = (batch, time.now().adding(seconds: -ButtonService.lifetimeSeconds))
-        var (total, removed) = (0, batch)
-        while removed == batch, !Task.isCancelled {
-            removed = try await store.writing { writer throws(StoreError) in
-                .success(try writer.removeButtonPresses(before: end, limit: limit))
-            }
-            total += removed
+        let end = time.now().adding(seconds: -ButtonService.lifetimeSeconds)
+        return try await store.removing(atOnce: batch) { writer, limit throws(StoreError) in
+            try writer.removeButtonPresses(before: end, limit: limit)
         }
-        return total
     }
 
     /// Runs every ten minutes.

@@ -14,15 +14,9 @@ package struct IncidentReaper: Sendable {
     package func runOnce() async throws(ServiceError) -> Int {
         guard let seconds = keptSeconds.value else { return 0 }
         let end = time.now().adding(seconds: -seconds)
-        var total = 0
-        while !Task.isCancelled {
-            let removed = try await store.writing { writer throws(StoreError) in
-                .success(try writer.removeIncidents(resolvedBefore: end, limit: Self.batch))
-            }
-            total += removed
-            if removed < Self.batch { break }
+        return try await store.removing(atOnce: Self.batch) { writer, limit throws(StoreError) in
+            try writer.removeIncidents(resolvedBefore: end, limit: limit)
         }
-        return total
     }
 
     /// Runs every hour.

@@ -67,15 +67,10 @@ package struct DeliveryReaper: Sendable {
     }
 
     private func removeRuns(settledBefore end: Timestamp) async throws(ServiceError) -> Int {
-        let (limit, madeBefore) = (batch, end.adding(seconds: -Self.longestRunSeconds))
-        var (total, removed) = (0, batch)
-        while removed == batch, !Task.isCancelled {
-            removed = try await store.writing { writer throws(StoreError) in
-                .success(try writer.removeRuns(madeBefore: madeBefore, limit: limit))
-            }
-            total += removed
+        let madeBefore = end.adding(seconds: -Self.longestRunSeconds)
+        return try await store.removing(atOnce: batch) { writer, limit throws(StoreError) in
+            try writer.removeRuns(madeBefore: madeBefore, limit: limit)
         }
-        return total
     }
 
     /// Runs every six hours.

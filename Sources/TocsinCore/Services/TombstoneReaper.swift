@@ -16,24 +16,14 @@ package struct TombstoneReaper: Sendable {
         let end = environment.time.now().adding(seconds: -settings.tombstoneSeconds)
         var total = 0
         for model in models {
-            var removed: Int
-            repeat {
-                guard !Task.isCancelled else { return total }
-                removed = try await store.writing { writer throws(StoreError) in
-                    .success(try writer.removeTombstones(model, changedBefore: end, limit: settings.reaperBatch))
-                }
-                total += removed
-            } while removed >= settings.reaperBatch
-        }
-        var forgotten: Int
-        repeat {
-            guard !Task.isCancelled else { return total }
-            forgotten = try await store.writing { writer throws(StoreError) in
-                let limit = settings.reaperBatch
-                let grants = try writer.removeEndedGrants(before: end, limit: limit)
-                return .success(max(grants, try writer.removeLeftGroups(before: end, limit: limit)))
+            total += try await store.removing(atOnce: settings.reaperBatch) { writer, limit throws(StoreError) in
+                try writer.removeTombstones(model, changedBefore: end, limit: limit)
             }
-        } while forgotten >= settings.reaperBatch
+        }
+        _ = try await store.removing(atOnce: settings.reaperBatch) { writer, limit throws(StoreError) in
+            let grants = try writer.removeEndedGrants(before: end, limit: limit)
+            return max(grants, try writer.removeLeftGroups(before: end, limit: limit))
+        }
         return total
     }
 

@@ -17,14 +17,9 @@ package struct WebhookEventReaper: Sendable {
     /// Removes all that is due now; answers how many rows.
     package func runOnce() async throws(ServiceError) -> Int {
         let end = time.now().adding(seconds: -Self.keptSeconds)
-        var (total, removed) = (0, Self.batch)
-        while removed == Self.batch, !Task.isCancelled {
-            removed = try await store.writing { writer throws(StoreError) in
-                .success(try writer.removeWebhookEvents(madeBefore: end, limit: Self.batch))
-            }
-            total += removed
+        return try await store.removing(atOnce: Self.batch) { writer, limit throws(StoreError) in
+            try writer.removeWebhookEvents(madeBefore: end, limit: limit)
         }
-        return total
     }
 
     /// Runs every hour.

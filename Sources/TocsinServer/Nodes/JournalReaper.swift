@@ -12,17 +12,10 @@ struct JournalReaper: Sendable {
     /// Removes all that is due now; answers how many rows.
     func runOnce() async throws(ServiceError) -> Int {
         let now = time.now()
-        var total = 0
-        while !Task.isCancelled {
-            let removed = try await store.writing { writer throws(StoreError) in
-                try writer.removeNodes(seenBefore: now.adding(seconds: -Self.goneSeconds))
-                let end = now.adding(seconds: -Self.keptSeconds)
-                return .success(try writer.removeJournal(before: end, limit: Self.batch))
-            }
-            total += removed
-            if removed < Self.batch { break }
+        return try await store.removing(atOnce: Self.batch) { writer, limit throws(StoreError) in
+            try writer.removeNodes(seenBefore: now.adding(seconds: -Self.goneSeconds))
+            return try writer.removeJournal(before: now.adding(seconds: -Self.keptSeconds), limit: limit)
         }
-        return total
     }
 
     /// Runs every half minute.
