@@ -40,16 +40,7 @@ enum DeliveryResolvers {
             }
             return parents.map { .object(.summary(found[MessageID($0.record?.id ?? "")] ?? DeliverySummary())) }
         }
-        map.batch("Message.deliveries") { parents, invocation throws(GraphQLError) in
-            var pages: [ResolvedValue<APIObject>] = []
-            for parent in parents {
-                guard let record = parent.record else { continue }
-                pages.append(
-                    try await invocation.serving { () throws(ServiceError) in try await page(of: record, invocation) }
-                )
-            }
-            return pages
-        }
+        map.pages("Message.deliveries", page)
     }
 
     private static func page(
@@ -57,12 +48,7 @@ enum DeliveryResolvers {
         _ invocation: FieldInvocation<RequestContext>
     ) async throws(ServiceError) -> ResolvedValue<APIObject> {
         let message = MessageID(record.id)
-        let token = PageToken(
-            sealer: invocation.context.services.sealer,
-            field: "Message.deliveries/\(message)",
-            arguments: invocation.arguments.object,
-            caller: invocation.context.caller
-        )
+        let token = invocation.pageToken(of: record.id)
         let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
         let (caller, service) = (invocation.context.caller, invocation.context.services.deliveries)
         let (status, limit) = (status(invocation), try invocation.pageSize())

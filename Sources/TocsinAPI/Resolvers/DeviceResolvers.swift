@@ -101,7 +101,7 @@ enum DeviceResolvers {
         )
         registration.hardwareID = invocation.arguments["hardwareId"]?.stringValue
         registration.isActive = invocation.arguments["active"]?.boolValue ?? true
-        registration.isBound = invocation.arguments["bindToSignIn"]?.boolValue ?? false
+        registration.isBound = invocation.flag("bindToSignIn")
         registration.proof = ProofResolvers.proof(invocation.arguments["proof"])
         return registration
     }
@@ -198,6 +198,28 @@ extension ResolverMap where Object == APIObject, Context == RequestContext {
             } catch {
                 throw invocation.worded(error)
             }
+        }
+    }
+
+    /// A field of records that answers a page of what each of them has.
+    mutating func pages(
+        _ coordinate: String,
+        _ page:
+            @escaping @Sendable (Record, FieldInvocation<RequestContext>) async throws(ServiceError)
+            -> ResolvedValue<APIObject>
+    ) {
+        batch(coordinate) { parents, invocation throws(GraphQLError) in
+            var pages: [ResolvedValue<APIObject>] = []
+            for parent in parents {
+                guard let record = parent.record else {
+                    pages.append(.null)
+                    continue
+                }
+                pages.append(
+                    try await invocation.serving { () throws(ServiceError) in try await page(record, invocation) }
+                )
+            }
+            return pages
         }
     }
 

@@ -99,12 +99,7 @@ enum GroupResolvers {
         _ invocation: FieldInvocation<RequestContext>
     ) async throws(ServiceError) -> ResolvedValue<APIObject> {
         let context = invocation.context
-        let token = PageToken(
-            sealer: context.services.sealer,
-            field: "Group.members/\(group.id)",
-            arguments: invocation.arguments.object,
-            caller: context.caller
-        )
+        let token = invocation.pageToken(of: group.id.text)
         let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
         let (members, hasMore) = try await context.services.groups.members(
             of: group.id,

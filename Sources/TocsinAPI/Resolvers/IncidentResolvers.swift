@@ -146,13 +146,7 @@ struct IncidentResolvers {
                 pages.append(.null)
                 continue
             }
-            let context = invocation.context
-            let token = PageToken(
-                sealer: context.services.sealer,
-                field: "Incident.\(invocation.fieldName)/\(incident.id)",
-                arguments: invocation.arguments.object,
-                caller: context.caller
-            )
+            let token = invocation.pageToken(of: incident.id)
             let page = try await invocation.serving { () throws(ServiceError) in
                 let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)?.first
                 return try await body(incident, try invocation.pageSize(), after)

@@ -5,16 +5,7 @@ import TocsinCore
 /// Resolvers of a topic's members, for who may change the topic.
 enum MemberResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.batch("Topic.members") { parents, invocation throws(GraphQLError) in
-            var pages: [ResolvedValue<APIObject>] = []
-            for parent in parents {
-                guard let topic = parent.record else { continue }
-                pages.append(
-                    try await invocation.serving { () throws(ServiceError) in try await page(of: topic, invocation) }
-                )
-            }
-            return pages
-        }
+        map.pages("Topic.members", page)
         map.value("MembershipConnection.items") { object, _ in
             guard case .memberPage(let members, _) = object else { return .null }
             return .objects(members.map { .membership($0) })
@@ -39,12 +30,7 @@ enum MemberResolvers {
         _ invocation: FieldInvocation<RequestContext>
     ) async throws(ServiceError) -> ResolvedValue<APIObject> {
         let context = invocation.context
-        let token = PageToken(
-            sealer: context.services.sealer,
-            field: "Topic.members/\(topic.id)",
-            arguments: invocation.arguments.object,
-            caller: context.caller
-        )
+        let token = invocation.pageToken(of: topic.id)
         let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
         let found = try await context.services.memberships.members(
             of: topic,

@@ -67,33 +67,15 @@ enum MonitorResolvers {
             }
             return found.map { $0.map { .leaf(.double($0)) } ?? .null }
         }
-        map.batch("Monitor.pings") { parents, invocation throws(GraphQLError) in
-            var pages: [ResolvedValue<APIObject>] = []
-            for parent in parents {
-                guard let record = parent.record else {
-                    pages.append(.null)
-                    continue
-                }
-                let found = try await invocation.serving { () throws(ServiceError) -> APIObject in
-                    try await page(of: record, invocation)
-                }
-                pages.append(.object(found))
-            }
-            return pages
-        }
+        map.pages("Monitor.pings", page)
     }
 
     private static func page(
         of record: Record,
         _ invocation: FieldInvocation<RequestContext>
-    ) async throws(ServiceError) -> APIObject {
+    ) async throws(ServiceError) -> ResolvedValue<APIObject> {
         let context = invocation.context
-        let token = PageToken(
-            sealer: context.services.sealer,
-            field: "Monitor.pings/\(record.id)",
-            arguments: invocation.arguments.object,
-            caller: context.caller
-        )
+        let token = invocation.pageToken(of: record.id)
         let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)?.first?.int
         let limit = try invocation.pageSize()
         let found = try await context.services.monitorService.pings(
@@ -105,7 +87,7 @@ enum MonitorResolvers {
         let pings = Array(found.prefix(limit))
         try context.hold(pings.reduce(0) { $0 + $1.ping.text.utf8.count })
         let next = found.count > limit ? pings.last.map { token.text(for: [.int($0.number)]) } : nil
-        return .pingPage(pings, nextToken: next)
+        return .object(.pingPage(pings, nextToken: next))
     }
 
     private static func registerPings(in map: inout ResolverMap<APIObject, RequestContext>) {

@@ -36,63 +36,42 @@ enum PeopleResolvers {
     }
 
     private static func registerMutations(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.service("Mutation.createUser") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let account = try await context.services.people.add(
+        map.account("Mutation.createUser") { invocation, people throws(ServiceError) in
+            try await people.add(
                 name: invocation.text("name"),
                 password: invocation.arguments["password"]?.stringValue,
-                isAdmin: invocation.arguments["admin"]?.boolValue ?? false,
-                by: context.authority
+                isAdmin: invocation.flag("admin"),
+                by: invocation.context.authority
             )
-            return .object(.user(account))
         }
-        map.service("Mutation.createServiceAccount") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let account = try await context.services.people.addService(
+        map.account("Mutation.createServiceAccount") { invocation, people throws(ServiceError) in
+            try await people.addService(
                 name: invocation.text("name"),
                 managedBy: invocation.text("managedBy"),
-                by: context.authority
+                by: invocation.context.authority
             )
-            return .object(.user(account))
         }
-        map.service("Mutation.setUserDisabled") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let account = try await context.services.people.set(
-                UserReference(invocation.text("id")),
-                isDisabled: invocation.arguments["disabled"]?.boolValue ?? false,
-                by: context.authority
-            )
-            return .object(.user(account))
+        map.account("Mutation.setUserDisabled") { invocation, people throws(ServiceError) in
+            let (user, isDisabled) = (UserReference(invocation.text("id")), invocation.flag("disabled"))
+            return try await people.set(user, isDisabled: isDisabled, by: invocation.context.authority)
         }
-        map.service("Mutation.setAdmin") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let account = try await context.services.people.set(
-                UserReference(invocation.text("id")),
-                isAdmin: invocation.arguments["admin"]?.boolValue ?? false,
-                by: context.authority
-            )
-            return .object(.user(account))
+        map.account("Mutation.setAdmin") { invocation, people throws(ServiceError) in
+            let (user, isAdmin) = (UserReference(invocation.text("id")), invocation.flag("admin"))
+            return try await people.set(user, isAdmin: isAdmin, by: invocation.context.authority)
         }
-        map.service("Mutation.setGroupMaker") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let account = try await context.services.people.set(
-                UserReference(invocation.text("id")),
-                isGroupMaker: invocation.arguments["groupMaker"]?.boolValue ?? false,
-                by: context.authority
-            )
-            return .object(.user(account))
+        map.account("Mutation.setGroupMaker") { invocation, people throws(ServiceError) in
+            let (user, isGroupMaker) = (UserReference(invocation.text("id")), invocation.flag("groupMaker"))
+            return try await people.set(user, isGroupMaker: isGroupMaker, by: invocation.context.authority)
         }
     }
 
     private static func registerPasswords(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.service("Mutation.setPassword") { invocation throws(ServiceError) in
-            let context = invocation.context
-            let account = try await context.services.people.setPassword(
+        map.account("Mutation.setPassword") { invocation, people throws(ServiceError) in
+            try await people.setPassword(
                 old: invocation.arguments["old"]?.stringValue,
                 new: invocation.text("new"),
-                caller: context.caller
+                caller: invocation.context.caller
             )
-            return .object(.user(account))
         }
         map.service("Mutation.resetPassword") { invocation throws(ServiceError) in
             let context = invocation.context
@@ -179,6 +158,17 @@ extension RequestContext {
 }
 
 extension ResolverMap where Object == APIObject, Context == RequestContext {
+    /// A mutation of one account, which answers it.
+    fileprivate mutating func account(
+        _ coordinate: String,
+        _ change:
+            @escaping @Sendable (FieldInvocation<RequestContext>, PeopleService) async throws(ServiceError) -> Account
+    ) {
+        service(coordinate) { invocation throws(ServiceError) in
+            .object(.user(try await change(invocation, invocation.context.services.people)))
+        }
+    }
+
     fileprivate mutating func user(_ field: String, _ write: @escaping @Sendable (Account, inout LeafWriter) -> Void) {
         leaf("User.\(field)") { object, out in
             guard case .user(let account) = object else { return out.null() }

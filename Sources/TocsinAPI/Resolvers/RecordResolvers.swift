@@ -142,6 +142,9 @@ extension FieldInvocation where Context == RequestContext {
     /// A required text argument.
     func text(_ name: String) -> String { arguments[name]?.stringValue ?? "" }
 
+    /// A flag among the arguments; false where it was left out.
+    func flag(_ name: String) -> Bool { arguments[name]?.boolValue ?? false }
+
     /// The predicate of a filter or condition argument.
     func predicate(_ argument: String, on model: ModelType) throws(ServiceError) -> Predicate {
         try FilterTranslation.predicate(
@@ -158,12 +161,12 @@ extension FieldInvocation where Context == RequestContext {
     }
 
     /// The page token machine of this field, these arguments and this caller.
-    var pageToken: PageToken {
-        PageToken(
-            sealer: context.services.sealer,
-            field: "\(parentType).\(fieldName)",
-            arguments: arguments.object,
-            caller: context.caller
-        )
+    var pageToken: PageToken { pageToken(ofField: "\(parentType).\(fieldName)") }
+
+    /// The same for a field of the object with this id.
+    func pageToken(of id: String) -> PageToken { pageToken(ofField: "\(parentType).\(fieldName)/\(id)") }
+
+    private func pageToken(ofField field: String) -> PageToken {
+        PageToken(sealer: context.services.sealer, field: field, arguments: arguments.object, caller: context.caller)
     }
 }

@@ -79,16 +79,7 @@ enum SharingResolvers {
                 return .leaf(.int(Int64(count)))
             }
         }
-        map.batch("Topic.grants") { parents, invocation throws(GraphQLError) in
-            var pages: [ResolvedValue<APIObject>] = []
-            for parent in parents {
-                guard let topic = parent.record else { continue }
-                pages.append(
-                    try await invocation.serving { () throws(ServiceError) in try await page(of: topic, invocation) }
-                )
-            }
-            return pages
-        }
+        map.pages("Topic.grants", page)
     }
 
     private static func page(
@@ -96,12 +87,7 @@ enum SharingResolvers {
         _ invocation: FieldInvocation<RequestContext>
     ) async throws(ServiceError) -> ResolvedValue<APIObject> {
         let context = invocation.context
-        let token = PageToken(
-            sealer: context.services.sealer,
-            field: "Topic.grants/\(topic.id)",
-            arguments: invocation.arguments.object,
-            caller: context.caller
-        )
+        let token = invocation.pageToken(of: topic.id)
         let after = try token.position(from: invocation.arguments["nextToken"]?.stringValue)
         let found = try await context.services.sharing.grants(
             of: topic,
