@@ -22,6 +22,13 @@ struct ClientOptions: ParsableArguments {
         server ?? ProcessInfo.processInfo.environment["TOCSIN_URL"] ?? "http://127.0.0.1:8080"
     }
 
+    /// Runs a command's work with a client, which is closed behind it.
+    func run(_ work: (TocsinClient) async throws -> Void) async throws {
+        let client = try makeClient()
+        try await runClient { try await work(client) }
+        client.close()
+    }
+
     /// A client for the server that the options, or else the environment, name.
     func makeClient() throws -> TocsinClient {
         try Self.makeClient(server: server, token: token, caFile: caFile, flag: "--token")

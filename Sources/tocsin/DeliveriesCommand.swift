@@ -49,8 +49,7 @@ struct DeliveriesCommand: AsyncParsableCommand {
     func validate() throws { try DeliveryStates.check(status, among: DeliveryStates.all) }
 
     func run() async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             var next = JSONValue.null
             repeat {
                 let variables: JSONObject = [
@@ -67,7 +66,6 @@ struct DeliveriesCommand: AsyncParsableCommand {
                 if next == .null, !json { Terminal.print(DeliveryStates.line(answer["deliverySummary"])) }
             } while next != .null
         }
-        client.close()
     }
 
     private static func line(_ item: JSONValue) -> String {

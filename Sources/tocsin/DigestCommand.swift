@@ -66,8 +66,7 @@ extension DigestCommand {
         }
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 var input: JSONObject = [
                     "name": .string(name), "at": .string(at), "timeZone": .string(timeZone),
                     "skipEmpty": .bool(!evenEmpty),
@@ -82,7 +81,6 @@ extension DigestCommand {
                 if let url { input["url"] = .string(url) }
                 try await DigestCommand.kind.add(input, client, json: json)
             }
-            client.close()
         }
     }
 
@@ -95,9 +93,7 @@ extension DigestCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient { try await DigestCommand.kind.list(client, json: json) }
-            client.close()
+            try await client.run { client in try await DigestCommand.kind.list(client, json: json) }
         }
     }
 
@@ -108,9 +104,7 @@ extension DigestCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient { try await DigestCommand.kind.remove(id, client) }
-            client.close()
+            try await client.run { client in try await DigestCommand.kind.remove(id, client) }
         }
     }
 }

@@ -41,8 +41,7 @@ struct ExplainCommand: AsyncParsableCommand {
         """
 
     func run() async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             let variables: JSONObject = ["id": .string(message), "user": .string(user)]
             guard let answer = try await client.query(Self.document, variables: variables)["explainDelivery"] else {
                 throw CommandFailure("The server did not answer.")
@@ -51,7 +50,6 @@ struct ExplainCommand: AsyncParsableCommand {
             for gate in answer["gates"]?.arrayValue ?? [] { Self.show(gate) }
             Terminal.print(Terminal.harmless(answer["summary"]?.stringValue ?? ""))
         }
-        client.close()
     }
 
     private static func show(_ gate: JSONValue) {

@@ -76,17 +76,14 @@ struct PublishCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try client.makeClient()
-        let draft = try makeDraft()
-        try await runClient {
-            let message = try await client.publish(topic: .nameOrID(topic), draft)
+        try await client.run { client in
+            let message = try await client.publish(topic: .nameOrID(topic), try makeDraft())
             let object: JSONValue = [
                 "id": .string(message.id), "number": .int(message.number), "cursor": .string(message.cursor),
                 "topicId": .string(message.topicID), "createdAt": .string(message.createdAt),
             ]
             Terminal.print(json ? object.serializedString() : "\(message.id) \(message.number)")
         }
-        client.close()
     }
 
     private func makeDraft() throws -> MessageDraft {

@@ -40,13 +40,11 @@ struct RedriveCommand: AsyncParsableCommand {
     func validate() throws { try DeliveryStates.check(status, among: ["FAILED", "SKIPPED"]) }
 
     func run() async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             let variables: JSONObject = ["id": .string(message), "status": .string(status.uppercased())]
             let summary = try await redrive(client, variables)
             Terminal.print(json ? (summary ?? .null).serializedString() : DeliveryStates.line(summary))
         }
-        client.close()
     }
 
     private func redrive(_ client: TocsinClient, _ variables: JSONObject) async throws -> JSONValue? {

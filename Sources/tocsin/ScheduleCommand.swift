@@ -65,8 +65,7 @@ extension ScheduleCommand {
         }
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 var message: JSONObject = [
                     "title": .string(title), "body": .string(body), "type": .int(Int64(type)),
                 ]
@@ -80,7 +79,6 @@ extension ScheduleCommand {
                 for (field, text) in texts { if let text { input[field] = .string(text) } }
                 try await ScheduleCommand.kind.add(input, client, json: json)
             }
-            client.close()
         }
     }
 
@@ -93,9 +91,7 @@ extension ScheduleCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient { try await ScheduleCommand.kind.list(client, json: json) }
-            client.close()
+            try await client.run { client in try await ScheduleCommand.kind.list(client, json: json) }
         }
     }
 
@@ -106,9 +102,7 @@ extension ScheduleCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient { try await ScheduleCommand.kind.show(id, client) }
-            client.close()
+            try await client.run { client in try await ScheduleCommand.kind.show(id, client) }
         }
     }
 
@@ -119,9 +113,7 @@ extension ScheduleCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient { try await ScheduleCommand.kind.remove(id, client) }
-            client.close()
+            try await client.run { client in try await ScheduleCommand.kind.remove(id, client) }
         }
     }
 }

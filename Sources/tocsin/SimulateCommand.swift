@@ -73,8 +73,7 @@ struct SimulateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let link = try link()
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             let receipt = try await push(client, link)
             let (id, devices) = (receipt?["messageId"]?.stringValue ?? "", receipt?["devices"]?.intValue ?? 0)
             let object: JSONValue = [
@@ -88,7 +87,6 @@ struct SimulateCommand: AsyncParsableCommand {
                 Terminal.remark("\(user ?? "Nobody") has no device that is active: nothing is pushed.")
             }
         }
-        client.close()
     }
 
     private func push(_ client: TocsinClient, _ link: String?) async throws -> JSONValue? {

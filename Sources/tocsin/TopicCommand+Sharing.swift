@@ -84,8 +84,7 @@ extension TopicCommand {
         }
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 var input = subject.input
                 input["topicId"] = .string(try await client.topicID(of: .nameOrID(topic)))
                 let roles = role.isEmpty ? ["READER"] : role
@@ -101,7 +100,6 @@ extension TopicCommand {
                 let grant = answer["grantTopic"] ?? .null
                 Terminal.print(json ? grant.serializedString() : TopicCommand.line(ofGrant: grant))
             }
-            client.close()
         }
     }
 
@@ -121,8 +119,7 @@ extension TopicCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 let id = try await client.topicID(of: .nameOrID(topic))
                 guard let grants = try await TopicCommand.grants(of: id, client) else {
                     throw CommandFailure(Terminal.harmless(TopicCommand.refusal(topic)))
@@ -142,7 +139,6 @@ extension TopicCommand {
                 )
                 Terminal.print(Terminal.harmless("\(topic) is no longer shared with \(subject.words)"))
             }
-            client.close()
         }
     }
 

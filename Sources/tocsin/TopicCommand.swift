@@ -53,15 +53,13 @@ extension TopicCommand {
         }
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 var input: JSONObject = ["name": .string(name)]
                 if let id { input["id"] = .string(id) }
                 let answer = try await client.mutate(TopicCommand.createDocument, variables: ["input": .object(input)])
                 let topic = answer["createTopic"] ?? .null
                 Terminal.print(json ? topic.serializedString() : Terminal.harmless(topic["id"]?.stringValue ?? ""))
             }
-            client.close()
         }
     }
 
@@ -74,13 +72,11 @@ extension TopicCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 try await client.forEachItem(of: "listTopics", TopicCommand.listDocument) {
                     Terminal.print(json ? $0.serializedString() : TopicCommand.line($0))
                 }
             }
-            client.close()
         }
     }
 
@@ -98,8 +94,7 @@ extension TopicCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 let id = try await client.topicID(of: .nameOrID(topic))
                 let shown = try await TopicCommand.shown(id, client)
                 let grants = try await TopicCommand.grants(of: id, client)
@@ -111,7 +106,6 @@ extension TopicCommand {
                 Terminal.print(TopicCommand.line(shown))
                 for grant in grants ?? [] { Terminal.print(TopicCommand.line(ofGrant: grant)) }
             }
-            client.close()
         }
     }
 
@@ -122,8 +116,7 @@ extension TopicCommand {
         @OptionGroup var client: ClientOptions
 
         func run() async throws {
-            let client = try client.makeClient()
-            try await runClient {
+            try await client.run { client in
                 let id = try await client.topicID(of: .nameOrID(topic))
                 let version = try await TopicCommand.shown(id, client)["_version"] ?? .null
                 let input: JSONObject = ["id": .string(id), "_version": version]
@@ -135,7 +128,6 @@ extension TopicCommand {
                 )
                 Terminal.print("deleted \(Terminal.harmless(id))")
             }
-            client.close()
         }
     }
 }

@@ -20,8 +20,7 @@ struct IncidentActOptions: ParsableArguments {
 
     /// Runs a mutation on the incident and tells what is the case then.
     func act(_ document: String, field: String, _ more: JSONObject = [:]) async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             var variables: JSONObject = ["id": .string(try await IncidentReference(incident).id(client))]
             for member in more { variables[member.key] = member.value }
             do {
@@ -32,7 +31,6 @@ struct IncidentActOptions: ParsableArguments {
                 throw CommandFailure(Terminal.harmless(error.message))
             }
         }
-        client.close()
     }
 }
 

@@ -71,8 +71,7 @@ struct IncidentCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             let id = try await IncidentReference(incident).id(client)
             let answer = try await client.query(Self.showDocument, variables: ["id": .string(id)])
             guard let found = answer["getIncident"], let members = found.objectValue else {
@@ -89,7 +88,6 @@ struct IncidentCommand: AsyncParsableCommand {
             let more = (found["alertCount"]?.intValue ?? 0) - Int64(shown.count)
             if more > 0 { Terminal.remark("There are \(more) more alerts; --alerts shows more than \(alerts).") }
         }
-        client.close()
     }
 
     private static func items(

@@ -73,8 +73,7 @@ struct IncidentsCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             var filter = JSONValue.null
             if let topic { filter = ["topicId": ["eq": .string(try await client.topicID(of: .nameOrID(topic)))]] }
             var found: [JSONValue] = []
@@ -85,7 +84,6 @@ struct IncidentsCommand: AsyncParsableCommand {
                 Terminal.print(json ? incident.serializedString() : IncidentWording.line(incident))
             }
         }
-        client.close()
     }
 
     private func incidents(in state: String, _ filter: JSONValue, _ client: TocsinClient) async throws -> [JSONValue] {

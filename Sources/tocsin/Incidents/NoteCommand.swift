@@ -34,13 +34,11 @@ struct NoteCommand: AsyncParsableCommand {
         """
 
     func run() async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             let id = try await IncidentReference(incident).id(client)
             let answer = try await client.mutate(Self.document, variables: ["id": .string(id), "text": .string(text)])
             let entry = answer["addIncidentNote"] ?? .null
             Terminal.print(json ? entry.serializedString() : "\(entry["number"]?.intValue ?? 0)")
         }
-        client.close()
     }
 }

@@ -58,15 +58,13 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let client = try client.makeClient()
-        try await runClient {
+        try await client.run { client in
             let topics = try await topics(client)
             guard !topics.isEmpty else {
                 throw CommandFailure("There is no topic that you may read; `tocsin topic create NAME` makes one.")
             }
             try await follow(topics, client)
         }
-        client.close()
     }
 
     private func topics(_ client: TocsinClient) async throws -> [Watched] {

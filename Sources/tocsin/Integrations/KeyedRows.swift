@@ -67,12 +67,3 @@ struct KeyedRows: Sendable {
         }
     }
 }
-
-extension ClientOptions {
-    /// Runs a command's work with a client, which is closed behind it.
-    func run(_ work: (TocsinClient) async throws -> Void) async throws {
-        let client = try makeClient()
-        try await runClient { try await work(client) }
-        client.close()
-    }
-}

@@ -130,8 +130,6 @@ struct TokenPlace: ParsableArguments {
     /// Does the work at the place that the options name.
     func run(_ work: (any TokenDesk) async throws -> Void) async throws {
         guard isRemote else { return try await OfflineTokenDesk.run(store, work) }
-        let client = try client.makeClient()
-        try await runClient { try await work(RemoteTokenDesk(client: client)) }
-        client.close()
+        try await client.run { client in try await work(RemoteTokenDesk(client: client)) }
     }
 }
