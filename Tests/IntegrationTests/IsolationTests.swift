@@ -286,12 +286,12 @@ private struct Targets {
         let own = try await scene.installation.curl("{ me { userId } tokens { items { id } } }", token: scene.ada)
         userID = try #require(own["data"]?["me"]?["userId"]?.stringValue, "\(own)")
         bearerID = try #require(own["data"]?["tokens"]?["items"]?[0]?["id"]?.stringValue, "\(own)")
-        let grant = try await scene.installation.curl(
-            "mutation($input: GrantInput!) { grantTopic(input: $input) { id } }",
-            ["input": ["topicId": .string(scene.topicID), "group": "adas", "roles": ["READER", "OWNER"]]],
+        grantID = try await scene.installation.share(
+            scene.topicID,
+            with: ["group": "adas"],
+            as: ["READER", "OWNER"],
             token: scene.ada
         )
-        grantID = try #require(grant["data"]?["grantTopic"]?["id"]?.stringValue, "\(grant)")
         let digest = try await scene.installation.curl(
             "mutation($input: CreateDigestInput!) { createDigest(input: $input) { id } }",
             [

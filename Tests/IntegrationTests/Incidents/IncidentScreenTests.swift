@@ -226,8 +226,8 @@ struct IncidentScreenTests {
     func raisedAfterAnswer() async throws {
         try await Installation.run { installation in
             let stage = try await Stage(installation, [Phone.firstIOS])
-            let share = "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"bob\", roles: [READER]}) { id } }"
-            _ = try await installation.curl(share, ["t": .string(stage.scene.topicID)], token: stage.scene.ada)
+            let (topic, ada) = (stage.scene.topicID, stage.scene.ada)
+            try await installation.share(topic, with: ["user": "bob"], as: ["READER"], token: ada)
             let bob = try installation.makeClient(token: stage.scene.bob)
             try await PushScene.register(Phone.secondIOS, bob, name: "bob's")
             let join = "mutation($t: ID!) { subscribeToTopic(topicId: $t) { push } }"

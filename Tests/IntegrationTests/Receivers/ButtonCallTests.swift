@@ -323,15 +323,12 @@ struct ButtonCallTests {
     func revoked() async throws {
         try await run { stage in
             try await stage.subscribe(stage.scene.bob)
-            let granted = try await stage.installation.curl(
-                """
-                mutation($t: ID!) {
-                  grantTopic(input: { topicId: $t, user: "bob", roles: [READER], push: true }) { id } }
-                """,
-                ["t": .string(stage.scene.topicID)],
+            let grant = try await stage.installation.share(
+                stage.scene.topicID,
+                with: ["user": "bob", "push": true],
+                as: ["READER"],
                 token: stage.scene.ada
             )
-            let grant = try #require(granted["data"]?["grantTopic"]?["id"]?.stringValue, "\(granted)")
             let message = try await stage.publish(stage.button())
             let path = try stage.path(try await stage.payloads(of: message, 1)[0])
             var changed = Array(path)

@@ -87,12 +87,8 @@ struct MonitorPathTests {
             #expect(try await installation.http("/ping/\(way.key)/nightly/1").body == "OK")
             #expect(try await Self.read(scene, "nightly", "state")["state"] == "DOWN")
             // Another owner's key knows none of them.
-            let bobs = try await installation.curl(
-                #"mutation { createTopic(input: { name: "bobs" }) { id } }"#,
-                token: scene.bob
-            )
-            let topic = bobs["data"]?["createTopic"]?["id"] ?? .null
-            let other = try await scene.way("HEARTBEAT", ["topicId": topic], token: scene.bob)
+            let topic = try await installation.makeTopic("bobs", token: scene.bob)
+            let other = try await scene.way("HEARTBEAT", ["topicId": .string(topic)], token: scene.bob)
             #expect(try await installation.http("/ping/\(other.key)/nightly").status == 404)
             // A key of another kind pings nothing.
             let event = try await scene.way("EVENT")

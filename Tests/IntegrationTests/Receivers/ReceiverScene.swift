@@ -18,23 +18,7 @@ struct ReceiverScene {
         self.installation = installation
         ada = try await installation.addUser("ada")
         bob = try await installation.addUser("bob")
-        let made = try await installation.curl(
-            #"mutation { createTopic(input: { name: "alerts" }) { id } }"#,
-            token: ada
-        )
-        guard let id = made["data"]?["createTopic"]?["id"]?.stringValue else { throw HarnessFailure("\(made)") }
-        topicID = id
-    }
-
-    /// Another topic of somebody's.
-    func topic(_ name: String, of token: String) async throws -> String {
-        let made = try await installation.curl(
-            "mutation($name: String!) { createTopic(input: { name: $name }) { id } }",
-            ["name": .string(name)],
-            token: token
-        )
-        guard let id = made["data"]?["createTopic"]?["id"]?.stringValue else { throw HarnessFailure("\(made)") }
-        return id
+        topicID = try await installation.makeTopic("alerts", token: ada)
     }
 
     /// An integration of ada's, or of whose token is given.

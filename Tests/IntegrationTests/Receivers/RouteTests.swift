@@ -10,7 +10,7 @@ struct RouteTests {
 
         init(_ installation: Installation) async throws {
             receivers = try await ReceiverScene(installation)
-            databases = try await receivers.topic("databases", of: receivers.ada)
+            databases = try await installation.makeTopic("databases", token: receivers.ada)
         }
 
         /// Routes in the shape of the input.
@@ -175,13 +175,8 @@ struct RouteTests {
         try await Installation.run { installation in
             let scene = try await Scene(installation)
             let (ada, bob) = (scene.receivers.ada, scene.receivers.bob)
-            let topic = try await scene.receivers.topic("bobs", of: bob)
-            let shared = try await installation.curl(
-                "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"ada\", roles: [PUBLISHER]}) { id } }",
-                ["t": .string(topic)],
-                token: bob
-            )
-            let grant = try #require(shared["data"]?["grantTopic"]?["id"], "\(shared)")
+            let topic = try await installation.makeTopic("bobs", token: bob)
+            let grant = try await installation.share(topic, with: ["user": "ada"], as: ["PUBLISHER"], token: bob)
             let way = try await scene.receivers.way("EVENT", scene.routes([(#"{"team": "db"}"#, topic, 5)]))
             let event = #"{"action": "trigger", "key": "k", "title": "Disk full", "labels": {"team": "db"}}"#
             try await scene.post(way, event)
@@ -194,7 +189,7 @@ struct RouteTests {
             #expect(try await scene.incidents().isEmpty)
             let revoked = try await installation.curl(
                 "mutation($id: ID!) { revokeGrant(id: $id) { id } }",
-                ["id": grant],
+                ["id": .string(grant)],
                 token: bob
             )
             #expect(revoked["errors"] == nil, "\(revoked)")
@@ -209,7 +204,7 @@ struct RouteTests {
                     && seen["trouble"]?.stringValue?.contains(topic) == true
             }
             // A topic that was deleted is the same.
-            let own = try await scene.receivers.topic("short", of: ada)
+            let own = try await installation.makeTopic("short", token: ada)
             let other = try await scene.receivers.way("EVENT", scene.routes([(#"{"team": "db"}"#, own, nil)]))
             let gone = try await installation.curl(
                 "mutation($id: ID!) { deleteTopic(input: { id: $id, _version: 1 }) { id } }",
@@ -228,7 +223,7 @@ struct RouteTests {
             let scene = try await Scene(installation)
             let (ada, bob) = (scene.receivers.ada, scene.receivers.bob)
             let absent = "01930000-0000-7000-8000-000000000000"
-            let bobs = try await scene.receivers.topic("bobs", of: bob)
+            let bobs = try await installation.makeTopic("bobs", token: bob)
             var more = scene.routes([(#"{"team": "db"}"#, scene.databases, nil)])
             more["editors"] = ["bob"]
             let way = try await scene.receivers.way("EVENT", more)
@@ -291,7 +286,7 @@ struct RouteTests {
     func preview() async throws {
         try await Installation.run { installation in
             let scene = try await Scene(installation)
-            let lost = try await scene.receivers.topic("lost", of: scene.receivers.ada)
+            let lost = try await installation.makeTopic("lost", token: scene.receivers.ada)
             let way = try await scene.receivers.way(
                 "EVENT",
                 scene.routes([(#"{"team": "db"}"#, scene.databases, 2), (#"{"team": "web"}"#, lost, nil)])
@@ -337,19 +332,14 @@ struct RouteTests {
         try await Installation.run { installation in
             let scene = try await Scene(installation)
             let way = try await scene.receivers.way("EVENT")
-            let share = "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"bob\", roles: [OWNER]}) { id } }"
-            let shared = try await installation.curl(
-                share,
-                ["t": .string(scene.receivers.topicID)],
-                token: scene.receivers.ada
-            )
-            #expect(shared["errors"] == nil, "\(shared)")
+            let (topic, ada) = (scene.receivers.topicID, scene.receivers.ada)
+            try await installation.share(topic, with: ["user": "bob"], as: ["OWNER"], token: ada)
             let route = #"{ match: "{\"a\": \"b\"}", priority: 5 }"#
             let document =
                 "mutation { updateIntegration(input: { id: \"\(way.id)\", routes: [\(route)], _version: 1 }) { id } }"
             let answer = try await installation.curl(document, token: scene.receivers.bob)
             #expect(answer["errors"]?[0]?["extensions"]?["code"] == "UNAUTHORIZED", "\(answer)")
-            #expect(try await installation.curl(document, token: scene.receivers.ada)["errors"] == nil)
+            #expect(try await installation.curl(document, token: ada)["errors"] == nil)
         }
     }
 

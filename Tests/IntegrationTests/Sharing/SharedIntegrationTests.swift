@@ -11,9 +11,8 @@ struct SharedIntegrationTests {
 
         init(_ installation: Installation) async throws {
             scene = try await ReceiverScene(installation)
-            let share = "mutation($t: ID!) { grantTopic(input: {topicId: $t, user: \"bob\", roles: [OWNER]}) { id } }"
-            let shared = try await installation.curl(share, ["t": .string(scene.topicID)], token: scene.ada)
-            grant = try #require(shared["data"]?["grantTopic"]?["id"]?.stringValue, "\(shared)")
+            let (topic, ada) = (scene.topicID, scene.ada)
+            grant = try await installation.share(topic, with: ["user": "bob"], as: ["OWNER"], token: ada)
         }
 
         /// What bob is answered, with the integration's id left out.
@@ -48,11 +47,7 @@ struct SharedIntegrationTests {
             }
             let list = "{ integrationsByTopicId(topicId: \"\(scene.topicID)\") { items { id } } }"
             #expect(try await stage.bob(list, way.id).contains("WAY"))
-            let other = try await installation.curl(
-                "mutation { createTopic(input: { name: \"other\" }) { id } }",
-                token: scene.bob
-            )
-            let topic = other["data"]?["createTopic"]?["id"]?.stringValue ?? "\(other)"
+            let topic = try await installation.makeTopic("other", token: scene.bob)
             for change in [
                 "topicId: \"\(topic)\"", "editors: [\"bob\"]",
                 "watchdogs: [{ match: \"{\\\"a\\\": \\\"b\\\"}\", monitorId: \"m\" }]",
@@ -76,13 +71,9 @@ struct SharedIntegrationTests {
         try await Installation.run { installation in
             let stage = try await Scene(installation)
             let scene = stage.scene
-            let made = try await installation.curl(
-                "mutation { createTopic(input: { name: \"private\" }) { id } }",
-                token: scene.ada
-            )
-            let topic = made["data"]?["createTopic"]?["id"] ?? .null
+            let topic = try await installation.makeTopic("private", token: scene.ada)
             let (pings, elsewhere) = (
-                try await scene.way("HEARTBEAT"), try await scene.way("EVENT", ["topicId": topic])
+                try await scene.way("HEARTBEAT"), try await scene.way("EVENT", ["topicId": .string(topic)])
             )
             let way = try await scene.way("EVENT")
             let key = try await scene.rotated(way.id, token: scene.bob)
@@ -143,11 +134,7 @@ struct SharedIntegrationTests {
             let scene = stage.scene
             let way = try await scene.way("EVENT", token: scene.bob)
             #expect(try await scene.integration(way.id, "editors")["editors"] == ["ada"])
-            let own = try await installation.curl(
-                "mutation { createTopic(input: { name: \"own\" }) { id } }",
-                token: scene.bob
-            )
-            let topic = own["data"]?["createTopic"]?["id"]?.stringValue ?? "\(own)"
+            let topic = try await installation.makeTopic("own", token: scene.bob)
             let move = """
                 mutation { updateIntegration(input: { id: "WAY", topicId: "\(topic)", _version: 1 }) { editors } }
                 """
@@ -163,10 +150,8 @@ struct SharedIntegrationTests {
         try await Installation.run { installation in
             let scene = try await ReceiverScene(installation)
             let way = try await scene.way("EVENT")
-            let share = """
-                mutation($t: ID!) { grantTopic(input: {topicId: $t, user: "bob", roles: [PUBLISHER, READER]}) { id } }
-                """
-            _ = try await installation.curl(share, ["t": .string(scene.topicID)], token: scene.ada)
+            let roles = ["PUBLISHER", "READER"]
+            try await installation.share(scene.topicID, with: ["user": "bob"], as: roles, token: scene.ada)
             for document in Self.operations {
                 var answers: Set<String> = []
                 for id in [way.id, "01930000-0000-7000-8000-000000000000"] {

@@ -35,12 +35,7 @@ struct SharedScene {
 
     /// A topic of ada's with one message.
     func makeTopic(_ name: String) async throws -> (topic: String, message: String) {
-        let made = try await installation.curl(
-            "mutation($n: String!) { createTopic(input: { name: $n }) { id } }",
-            ["n": .string(name)],
-            token: ada
-        )
-        let topic = try #require(made["data"]?["createTopic"]?["id"]?.stringValue, "\(made)")
+        let topic = try await installation.makeTopic(name, token: ada)
         let published = try await installation.curl(
             "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }",
             ["i": ["topicId": .string(topic), "type": 1, "title": "Ada's secret", "body": "Only for hers"]],
@@ -74,14 +69,6 @@ struct SharedScene {
     /// Shares a topic; answers the grant's id.
     @discardableResult
     func share(_ topic: String, with subject: JSONObject, as roles: [String]) async throws -> String {
-        var input = subject
-        input["topicId"] = .string(topic)
-        input["roles"] = .array(roles.map { .string($0) })
-        let answer = try await installation.curl(
-            "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }",
-            ["i": .object(input)],
-            token: ada
-        )
-        return try #require(answer["data"]?["grantTopic"]?["id"]?.stringValue, "\(answer)")
+        try await installation.share(topic, with: subject, as: roles, token: ada)
     }
 }
