@@ -103,12 +103,7 @@ struct MovingCommandTests {
         _ installation: Installation,
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await ChildProcess.run(
-            try TestBinary.path(),
-            arguments,
-            environment: TestBinary.environment,
-            folder: installation.folder
-        )
+        try await TestBinary.run(arguments, folder: installation.folder)
     }
 
     /// Kills an import that has taken in some chunks and waits for more.

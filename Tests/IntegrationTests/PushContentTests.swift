@@ -116,10 +116,8 @@ struct PushContentTests {
         try await Installation.run { installation in
             let file = installation.folder + "/categories.json"
             try Data("{\"categories\":[{\"id\":\"A\",\"actions\":[]}]}".utf8).write(to: URL(filePath: file))
-            let result = try await ChildProcess.run(
-                try TestBinary.path(),
+            let result = try await TestBinary.run(
                 ["serve", "--port", "0", "--data-dir", installation.folder + "/other", "--categories", file],
-                environment: TestBinary.environment,
                 folder: installation.folder
             )
             #expect(result.status == 1)

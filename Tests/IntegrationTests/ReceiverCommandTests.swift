@@ -20,10 +20,8 @@ struct ReceiverCommandTests {
         for file in files {
             try file.value.write(toFile: folder + "/" + file.key, atomically: true, encoding: .utf8)
         }
-        return try await ChildProcess.run(
-            try TestBinary.path(),
+        return try await TestBinary.run(
             ["receiver"] + arguments.map { files[$0] == nil ? $0 : folder + "/" + $0 },
-            environment: TestBinary.environment,
             folder: folder
         )
     }

@@ -246,12 +246,7 @@ struct SettingsCheckTests {
         _ folder: String,
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await ChildProcess.run(
-            try TestBinary.path(),
-            arguments,
-            environment: TestBinary.environment,
-            folder: folder
-        )
+        try await TestBinary.run(arguments, folder: folder)
     }
 
     private static func others(_ setting: String, _ path: String) -> [String] {
@@ -266,12 +261,7 @@ struct SettingsCheckTests {
         _ folder: String,
         _ flags: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await ChildProcess.run(
-            try TestBinary.path(),
-            ["settings", "check", "--data-dir", folder + "/data"] + flags,
-            environment: TestBinary.environment,
-            folder: folder
-        )
+        try await TestBinary.run(["settings", "check", "--data-dir", folder + "/data"] + flags, folder: folder)
     }
 
     private static func inFolder(_ body: (String) async throws -> Void) async throws {

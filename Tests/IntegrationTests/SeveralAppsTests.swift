@@ -118,12 +118,7 @@ struct SeveralAppsTests {
             id = "two"
             """
         try text.write(toFile: path, atomically: true, encoding: .utf8)
-        let result = try await ChildProcess.run(
-            try TestBinary.path(),
-            ["settings", "check", "--config", path],
-            environment: TestBinary.environment,
-            folder: folder
-        )
+        let result = try await TestBinary.run(["settings", "check", "--config", path], folder: folder)
         #expect(result.status == 2 || result.status == 1)
         for words in [
             "apps[0] (one): apns: Apple push is set up half-way", "apps[1] (two): fcm: ", "missing.json",

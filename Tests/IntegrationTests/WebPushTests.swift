@@ -138,12 +138,7 @@ struct WebPushTests {
 
     @Test("keys that the command makes are taken as settings")
     func createdKeys() async throws {
-        let made = try await ChildProcess.run(
-            try TestBinary.path(),
-            ["vapid", "create"],
-            environment: TestBinary.environment,
-            folder: NSTemporaryDirectory()
-        )
+        let made = try await TestBinary.run(["vapid", "create"], folder: NSTemporaryDirectory())
         let lines = made.output.split(separator: "\n").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
         #expect(lines.map { $0.first } == ["VAPID_PUBLIC_KEY", "VAPID_PRIVATE_KEY"])
         try await Installation.run { installation in

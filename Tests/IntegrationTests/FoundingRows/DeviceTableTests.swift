@@ -65,12 +65,7 @@ struct DeviceTableTests {
         let file = folder + "/gcmdevice.csv"
         try Self.table.write(toFile: file, atomically: true, encoding: .utf8)
         func tocsin(_ arguments: [String]) async throws -> (status: Int32, output: String, errors: String) {
-            try await ChildProcess.run(
-                try TestBinary.path(),
-                arguments + ["--data-dir", folder + "/data"],
-                environment: TestBinary.environment,
-                folder: folder
-            )
+            try await TestBinary.run(arguments + ["--data-dir", folder + "/data"], folder: folder)
         }
         #expect(try await tocsin(["user", "add", "ada"]).status == 0)
         let dry = try await tocsin(["import-devices", file, "--dry-run"])

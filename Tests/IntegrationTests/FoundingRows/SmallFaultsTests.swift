@@ -174,11 +174,6 @@ struct SmallFaultsTests {
     private static func run(
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await ChildProcess.run(
-            try TestBinary.path(),
-            arguments,
-            environment: TestBinary.environment,
-            folder: NSTemporaryDirectory()
-        )
+        try await TestBinary.run(arguments, folder: NSTemporaryDirectory())
     }
 }

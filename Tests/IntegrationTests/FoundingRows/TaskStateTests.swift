@@ -33,12 +33,7 @@ struct TaskStateTests {
 
     @Test("B9, B10: generate categories --swift prints the shipped categories with the documents' names")
     func source() async throws {
-        let made = try await ChildProcess.run(
-            try TestBinary.path(),
-            ["generate", "categories", "--swift"],
-            environment: TestBinary.environment,
-            folder: NSTemporaryDirectory()
-        )
+        let made = try await TestBinary.run(["generate", "categories", "--swift"], folder: NSTemporaryDirectory())
         #expect(made.status == 0, "\(made.errors)")
         let names = made.output.matches(of: /identifier: "([A-Z_]+)"/).map { String($0.output.1) }
         #expect(

@@ -133,15 +133,8 @@ final class Installation {
 
     /// Runs a command of the binary against the running server.
     func tocsin(_ arguments: [String], token: String) async throws -> (status: Int32, output: String, errors: String) {
-        var environment = TestBinary.environment
-        environment["TOCSIN_URL"] = address
-        environment["TOCSIN_TOKEN"] = token
-        return try await ChildProcess.run(
-            try TestBinary.path(),
-            arguments,
-            environment: environment,
-            folder: folder
-        )
+        let server = ["TOCSIN_URL": address, "TOCSIN_TOKEN": token]
+        return try await TestBinary.run(arguments, with: server, folder: folder)
     }
 
     /// Sends a GraphQL request with curl and gives the whole response.
@@ -183,10 +176,9 @@ final class Installation {
 
     /// Runs a command of the binary on the running server's data, whatever becomes of it.
     func attempt(_ arguments: [String]) async throws -> (status: Int32, output: String, errors: String) {
-        try await ChildProcess.run(
-            try TestBinary.path(),
+        try await TestBinary.run(
             arguments + ["--data-dir", folder + "/data"],
-            environment: TestBinary.environment.merging(databaseEnvironment) { $1 },
+            with: databaseEnvironment,
             folder: folder
         )
     }
@@ -200,12 +192,7 @@ final class Installation {
     }
 
     private func succeed(_ arguments: [String]) async throws -> String {
-        let result = try await ChildProcess.run(
-            try TestBinary.path(),
-            arguments,
-            environment: TestBinary.environment.merging(databaseEnvironment) { $1 },
-            folder: folder
-        )
+        let result = try await TestBinary.run(arguments, with: databaseEnvironment, folder: folder)
         guard result.status == 0 else {
             throw HarnessFailure("tocsin \(arguments.joined(separator: " ")): \(result.status), \(result.errors)")
         }

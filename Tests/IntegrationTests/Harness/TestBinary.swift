@@ -13,6 +13,16 @@ enum TestBinary {
         return path
     }
 
+    /// Runs a command to its end, with variables beside those that every process gets.
+    static func run(
+        _ arguments: [String],
+        with variables: [String: String] = [:],
+        folder: String
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        let all = environment.merging(variables) { $1 }
+        return try await ChildProcess.run(try path(), arguments, environment: all, folder: folder)
+    }
+
     /// What every process gets: no setting of whoever runs the tests reaches it.
     static var environment: [String: String] {
         ProcessInfo.processInfo.environment.filter {

@@ -186,10 +186,9 @@ struct SendmailTests {
             let address = "http://127.0.0.1:\(server.port)"
             let text = "# The host's own.\nTOCSIN_URL=\"\(address)\"\nTOCSIN_KEY_FILE=\(host.keyFile)\n"
             try text.write(toFile: file, atomically: true, encoding: .utf8)
-            let result = try await ChildProcess.run(
-                try TestBinary.path(),
+            let result = try await TestBinary.run(
                 ["sendmail", "--spool", host.spool, "root"],
-                environment: TestBinary.environment.merging(["TOCSIN_HOST_FILE": file]) { $1 },
+                with: ["TOCSIN_HOST_FILE": file],
                 folder: host.folder
             )
             #expect(result == (0, "", ""))

@@ -109,10 +109,9 @@ final class Cluster {
     /// Runs a command of the binary on the database, beside the nodes.
     @discardableResult
     func administer(_ arguments: [String]) async throws -> String {
-        let result = try await ChildProcess.run(
-            try TestBinary.path(),
+        let result = try await TestBinary.run(
             arguments + ["--data-dir", folder + "/data-tool"],
-            environment: TestBinary.environment.merging(environment) { $1 },
+            with: environment,
             folder: folder
         )
         guard result.status == 0 else {

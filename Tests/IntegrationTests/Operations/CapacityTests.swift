@@ -39,11 +39,6 @@ struct CapacityTests {
     private func capacity(
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await ChildProcess.run(
-            try TestBinary.path(),
-            ["capacity"] + arguments,
-            environment: TestBinary.environment,
-            folder: "/"
-        )
+        try await TestBinary.run(["capacity"] + arguments, folder: "/")
     }
 }

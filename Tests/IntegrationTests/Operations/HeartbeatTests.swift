@@ -28,25 +28,16 @@ struct HeartbeatTests {
 
     @Test("the address is shown by no command that shows settings")
     func hidden() async throws {
-        let result = try await ChildProcess.run(
-            try TestBinary.path(),
-            ["settings"],
-            environment: TestBinary.environment.merging(
-                ["TOCSIN_HEARTBEAT_URL": "https://watch.example.com/ping/fine-secret"],
-                uniquingKeysWith: { $1 }
-            ),
-            folder: "/"
-        )
+        let secret = ["TOCSIN_HEARTBEAT_URL": "https://watch.example.com/ping/fine-secret"]
+        let result = try await TestBinary.run(["settings"], with: secret, folder: "/")
         #expect(result.status == 0 && result.output.contains("heartbeat-url"), "\(result)")
         #expect(!(result.output + result.errors).contains("fine-secret"), "\(result)")
     }
 
     @Test("an address that is none is named when settings are read")
     func wrong() async throws {
-        let result = try await ChildProcess.run(
-            try TestBinary.path(),
+        let result = try await TestBinary.run(
             ["settings", "check", "--heartbeat-url", "watch.example.com"],
-            environment: TestBinary.environment,
             folder: "/"
         )
         #expect(result.status != 0, "\(result)")

@@ -8,12 +8,7 @@ struct ManualPageTests {
 
     /// What a command says of itself.
     private static func help(_ path: [String], folder: String) async throws -> String {
-        let said = try await ChildProcess.run(
-            try TestBinary.path(),
-            path + ["--help"],
-            environment: TestBinary.environment,
-            folder: folder
-        )
+        let said = try await TestBinary.run(path + ["--help"], folder: folder)
         #expect(said.status == 0)
         return said.output
     }

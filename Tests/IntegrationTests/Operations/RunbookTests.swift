@@ -26,12 +26,7 @@ struct RunbookTests {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for words in commands {
             let path = Array(words.prefix { $0.contains(/^[a-z][a-z-]*$/) })
-            let help = try await ChildProcess.run(
-                try TestBinary.path(),
-                path + ["--help"],
-                environment: TestBinary.environment,
-                folder: folder
-            )
+            let help = try await TestBinary.run(path + ["--help"], folder: folder)
             let shown = "tocsin \(words.joined(separator: " "))"
             #expect(help.status == 0, "\(shown): \(help.errors)")
             // A word that is no subcommand would show the help of what stands before it.

@@ -100,12 +100,9 @@ struct ReceiverShapeTests {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tocsin-shapes-\(UUID())").path
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        var environment = TestBinary.environment
-        environment["TOCSIN_RECEIVER_SHAPES"] = shapes
-        let result = try await ChildProcess.run(
-            try TestBinary.path(),
+        let result = try await TestBinary.run(
             ["settings", "check", "--data-dir", folder],
-            environment: environment,
+            with: ["TOCSIN_RECEIVER_SHAPES": shapes],
             folder: folder
         )
         #expect(result.status == 2, "\(result)")

@@ -132,10 +132,9 @@ final class SenderPageDesk {
     private func checkSettings(_ text: String) async throws {
         for line in text.split(separator: "\n") {
             let parts = line.replacing("…", with: "").split(separator: "=", maxSplits: 1).map(String.init)
-            let result = try await ChildProcess.run(
-                try TestBinary.path(),
+            let result = try await TestBinary.run(
                 ["settings", "check", "--data-dir", installation.folder + "/data"],
-                environment: TestBinary.environment.merging([parts[0]: parts[1]]) { $1 },
+                with: [parts[0]: parts[1]],
                 folder: installation.folder
             )
             let isKnown = !(result.output + result.errors).contains("is not a setting")
