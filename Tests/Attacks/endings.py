@@ -72,8 +72,8 @@ class People:
         return lambda: connection.graphql(query, **variables)
 
 
-# Each gives somebody access once more, and answers the token that reads, and what ends it. A topic is shared as seldom as
-# can be: Ada may name 30 users a minute.
+# Each gives somebody access once more, and answers the token that reads, and what ends it. A topic
+# is shared as seldom as can be: Ada may name 30 users a minute.
 
 
 async def grant_is_revoked(people):

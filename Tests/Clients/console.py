@@ -689,7 +689,8 @@ def incidents(here, token, topic):
     expect(page.get_by_text("● live")).to_be_visible(timeout=60_000)
     shared(server, here.context.browser.new_context(viewport={"width": 1280, "height": 800}, service_workers="block"), here.checks, token, topic)
     expect(page.get_by_text("Nothing is open.")).to_be_visible(timeout=60_000)
-    # A page whose line is cut still shows buttons of a state that is over. What answers sockets stays for good, so later ones pass it.
+    # A page whose line is cut still shows buttons of a state that is over. What answers sockets
+    # stays for good, so later ones pass it.
     cut = True
     page.route_web_socket("**/graphql", lambda socket: None if cut else socket.connect_to_server())
     server.post(token, act % "reopen", id=one)

@@ -123,7 +123,8 @@ def views(root, all_views, axe):
             wide = page.run("return document.documentElement.scrollWidth;")
             found += [f"{path} is {wide} px wide at {zoom * 100} %"] if wide > WIDTH else []
             found += [f"{path}: wide at {zoom * 100} %: {each}" for each in page.run(f"return ({WIDE})();")]
-        # What lies under the bar can be scrolled to, which axe does not know: as high as all of it, the bar covers nothing.
+        # What lies under the bar can be scrolled to, which axe does not know: as high as all of it,
+        # the bar covers nothing.
         page.resize(WIDTH, HEIGHT, 1)
         page.resize(WIDTH, max(HEIGHT, page.run("return document.documentElement.scrollHeight;")), 1)
         page.browser.command("script.evaluate", expression=axe, target={"context": page.context}, awaitPromise=False)

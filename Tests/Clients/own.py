@@ -253,7 +253,8 @@ def start(here, simulator, token, topic):
     register = 'mutation($t: String!) { registerPushToken(token: $t, platform: "ios", environment: "sandbox") { device { id } } }'
     own, _ = (server.post(token, register, t=each * 32)["registerPushToken"]["device"]["id"] for each in ("a1", "b2"))
     server.post(token, "mutation($id: ID!) { subscribeToTopic(topicId: $id, push: true) { push } }", id=topic)
-    # Chromium has no push service here, so its own subscribing alone is left out: the first phone stands for this browser.
+    # Chromium has no push service here, so its own subscribing alone is left out: the first phone
+    # stands for this browser.
     with open(CLIENT, encoding="utf-8") as file:
         client = file.read().replace("export async function registerWebPush", "async function registerThisBrowser")
     client += f"\nexport const registerWebPush = async () => ({{ state: 'registered', deviceId: {json.dumps(own)} }});\n"

@@ -15,8 +15,8 @@ LONG = "somebody.whose.name.is.as.long.as.it.may.be.in.some.companies"
 WIDE = """() => [...document.querySelectorAll(".scroll:has(table.many)")].filter((each) => each.scrollWidth > each.clientWidth)
   .map((each) => `${each.ariaLabel}: ${each.scrollWidth} of ${each.clientWidth} px`)"""
 CREATE = "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }"
-# What can be pressed and is smaller than 44 pixels. Links within a sentence keep the height of its lines (WCAG 2.5.8), and a
-# box is ticked by its label.
+# What can be pressed and is smaller than 44 pixels. Links within a sentence keep the height of its
+# lines (WCAG 2.5.8), and a box is ticked by its label.
 SMALL = """() => [...document.querySelectorAll("a, button, input, select, textarea, summary, label.tick")]
   .filter((each) => each.checkVisibility() && !each.matches("p a, li > a:not(#rail a), pre a, .skip, label.tick input"))
   .map((each) => [each, each.getBoundingClientRect()])
