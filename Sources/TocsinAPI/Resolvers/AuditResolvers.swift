@@ -18,13 +18,8 @@ enum AuditResolvers {
         map.audited("detail") { $1.string($0.detail) }
         map.audited("outcome") { $1.string($0.outcome) }
         map.audited("requestId") { $1.string($0.requestID) }
-        map.value("AuditEventConnection.items") { object, _ in
-            guard case .auditPage(let events, _) = object else { return .null }
-            return .objects(events.map { .auditEvent($0) })
-        }
-        map.leaf("AuditEventConnection.nextToken") { object, out in
-            guard case .auditPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("AuditEventConnection", of: APIObject.auditEvent) { object in
+            if case .auditPage(let events, let token) = object { (events, token) } else { nil }
         }
     }
 

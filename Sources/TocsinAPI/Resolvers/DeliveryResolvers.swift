@@ -62,13 +62,8 @@ enum DeliveryResolvers {
     }
 
     private static func registerDelivery(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.value("DeliveryConnection.items") { object, _ in
-            guard case .deliveryPage(let entries, _) = object else { return .null }
-            return .objects(entries.map { .delivery($0) })
-        }
-        map.leaf("DeliveryConnection.nextToken") { object, out in
-            guard case .deliveryPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("DeliveryConnection", of: APIObject.delivery) { object in
+            if case .deliveryPage(let entries, let token) = object { (entries, token) } else { nil }
         }
         // Publish-only tokens learn what became of a message, but not of whose devices.
         map.value("Delivery.device") { object, invocation in

@@ -183,46 +183,6 @@ extension Device {
 }
 
 extension ResolverMap where Object == APIObject, Context == RequestContext {
-    /// A root field that one service call resolves.
-    mutating func service(
-        _ coordinate: String,
-        _ resolve:
-            @escaping @Sendable (FieldInvocation<RequestContext>) async throws(ServiceError) -> ResolvedValue<APIObject>
-    ) {
-        root(coordinate) { invocation throws(GraphQLError) in
-            invocation.noteSubjects()
-            do throws(ServiceError) {
-                let value = try await resolve(invocation)
-                if case .object(.record(let record)) = value { invocation.context.held.note(record) }
-                return value
-            } catch {
-                throw invocation.worded(error)
-            }
-        }
-    }
-
-    /// A field of records that answers a page of what each of them has.
-    mutating func pages(
-        _ coordinate: String,
-        _ page:
-            @escaping @Sendable (Record, FieldInvocation<RequestContext>) async throws(ServiceError)
-            -> ResolvedValue<APIObject>
-    ) {
-        batch(coordinate) { parents, invocation throws(GraphQLError) in
-            var pages: [ResolvedValue<APIObject>] = []
-            for parent in parents {
-                guard let record = parent.record else {
-                    pages.append(.null)
-                    continue
-                }
-                pages.append(
-                    try await invocation.serving { () throws(ServiceError) in try await page(record, invocation) }
-                )
-            }
-            return pages
-        }
-    }
-
     fileprivate mutating func device(_ field: String, _ write: @escaping @Sendable (Device, inout LeafWriter) -> Void) {
         leaf("Device.\(field)") { object, out in
             guard case .device(let device) = object else { return out.null() }

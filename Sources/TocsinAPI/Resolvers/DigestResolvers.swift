@@ -102,13 +102,8 @@ enum DigestResolvers {
             guard case .digest(let digest) = object, let days = digest.plan.days else { return .null }
             return .list(days.sorted().map { .leaf(.string(WeeklyHours.dayNames[$0 % 7])) })
         }
-        map.value("ModelDigestConnection.items") { object, _ in
-            guard case .digestPage(let digests, _) = object else { return .null }
-            return .objects(digests.map { .digest($0) })
-        }
-        map.leaf("ModelDigestConnection.nextToken") { object, out in
-            guard case .digestPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("ModelDigestConnection", of: APIObject.digest) { object in
+            if case .digestPage(let digests, let token) = object { (digests, token) } else { nil }
         }
     }
 }

@@ -84,13 +84,8 @@ enum GroupResolvers {
             }
             return pages
         }
-        map.value("GroupConnection.items") { object, _ in
-            guard case .groupPage(let groups, _) = object else { return .null }
-            return .objects(groups.map { .group($0) })
-        }
-        map.leaf("GroupConnection.nextToken") { object, out in
-            guard case .groupPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("GroupConnection", of: APIObject.group) { object in
+            if case .groupPage(let groups, let token) = object { (groups, token) } else { nil }
         }
     }
 

@@ -190,21 +190,11 @@ struct IncidentResolvers {
         map.entry("on") { $1.string($0.actor.place) }
         map.entry("text") { $1.string($0.text) }
         map.entry("messageId") { $1.string($0.messageID?.text) }
-        map.value("IncidentAlertConnection.items") { object, _ in
-            guard case .alertPage(let alerts, _) = object else { return .null }
-            return .objects(alerts.map { .alert($0) })
+        map.connection("IncidentAlertConnection", of: APIObject.alert) { object in
+            if case .alertPage(let alerts, let token) = object { (alerts, token) } else { nil }
         }
-        map.leaf("IncidentAlertConnection.nextToken") { object, out in
-            guard case .alertPage(_, let token) = object else { return out.null() }
-            out.string(token)
-        }
-        map.value("IncidentEntryConnection.items") { object, _ in
-            guard case .entryPage(let entries, _) = object else { return .null }
-            return .objects(entries.map { .entry($0) })
-        }
-        map.leaf("IncidentEntryConnection.nextToken") { object, out in
-            guard case .entryPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("IncidentEntryConnection", of: APIObject.entry) { object in
+            if case .entryPage(let entries, let token) = object { (entries, token) } else { nil }
         }
     }
 }

@@ -6,13 +6,8 @@ import TocsinCore
 enum MemberResolvers {
     static func register(in map: inout ResolverMap<APIObject, RequestContext>) {
         map.pages("Topic.members", page)
-        map.value("MembershipConnection.items") { object, _ in
-            guard case .memberPage(let members, _) = object else { return .null }
-            return .objects(members.map { .membership($0) })
-        }
-        map.leaf("MembershipConnection.nextToken") { object, out in
-            guard case .memberPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("MembershipConnection", of: APIObject.membership) { object in
+            if case .memberPage(let members, let token) = object { (members, token) } else { nil }
         }
         map.service("Mutation.removeMember") { invocation throws(ServiceError) in
             let context = invocation.context

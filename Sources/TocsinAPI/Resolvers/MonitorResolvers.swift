@@ -98,13 +98,8 @@ enum MonitorResolvers {
         map.ping("runId") { $1.string($0.ping.runID) }
         map.ping("durationMs") { $1.int($0.durationMilliseconds) }
         map.ping("body") { $1.string($0.ping.text) }
-        map.value("PingConnection.items") { object, _ in
-            guard case .pingPage(let pings, _) = object else { return .null }
-            return .objects(pings.map { .ping($0) })
-        }
-        map.leaf("PingConnection.nextToken") { object, out in
-            guard case .pingPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("PingConnection", of: APIObject.ping) { object in
+            if case .pingPage(let pings, let token) = object { (pings, token) } else { nil }
         }
     }
 }

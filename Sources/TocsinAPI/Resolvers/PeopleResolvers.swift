@@ -133,13 +133,8 @@ enum PeopleResolvers {
                 return .objects(sessions.prefix(limit).map { .session($0, isCurrent: current == $0.id) })
             }
         }
-        map.value("UserConnection.items") { object, _ in
-            guard case .userPage(let accounts, _) = object else { return .null }
-            return .objects(accounts.map { .user($0) })
-        }
-        map.leaf("UserConnection.nextToken") { object, out in
-            guard case .userPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("UserConnection", of: APIObject.user) { object in
+            if case .userPage(let accounts, let token) = object { (accounts, token) } else { nil }
         }
     }
 

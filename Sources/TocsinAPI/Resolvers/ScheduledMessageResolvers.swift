@@ -108,13 +108,8 @@ enum ScheduledMessageResolvers {
         map.scheduled("owner") { $1.string($0.owner.username) }
         map.scheduled("createdAt") { $1.string($0.createdAt.iso8601) }
         map.scheduled("updatedAt") { $1.string($0.updatedAt.iso8601) }
-        map.value("ModelScheduledMessageConnection.items") { object, _ in
-            guard case .scheduledMessagePage(let messages, _) = object else { return .null }
-            return .objects(messages.map { .scheduledMessage($0) })
-        }
-        map.leaf("ModelScheduledMessageConnection.nextToken") { object, out in
-            guard case .scheduledMessagePage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("ModelScheduledMessageConnection", of: APIObject.scheduledMessage) { object in
+            if case .scheduledMessagePage(let messages, let token) = object { (messages, token) } else { nil }
         }
     }
 }

@@ -101,13 +101,8 @@ enum SharingResolvers {
     }
 
     private static func registerGrant(in map: inout ResolverMap<APIObject, RequestContext>) {
-        map.value("TopicGrantConnection.items") { object, _ in
-            guard case .grantPage(let grants, _) = object else { return .null }
-            return .objects(grants.map { .grant($0) })
-        }
-        map.leaf("TopicGrantConnection.nextToken") { object, out in
-            guard case .grantPage(_, let token) = object, let token else { return out.null() }
-            out.string(token)
+        map.connection("TopicGrantConnection", of: APIObject.grant) { object in
+            if case .grantPage(let grants, let token) = object { (grants, token) } else { nil }
         }
         map.value("TopicGrant.roles") { object, _ in
             guard case .grant(let grant) = object else { return .null }

@@ -95,13 +95,8 @@ enum TokenResolvers {
         map.token("rotatedTo") { $1.string($0.rotatedTo?.text) }
         map.value("AccessToken.scopes") { object, _ in texts(object) { $0.scope.words } }
         map.value("AccessToken.cidrs") { object, _ in texts(object) { $0.networkTexts } }
-        map.value("AccessTokenConnection.items") { object, _ in
-            guard case .tokenPage(let tokens, _) = object else { return .null }
-            return .objects(tokens.map { .token($0) })
-        }
-        map.leaf("AccessTokenConnection.nextToken") { object, out in
-            guard case .tokenPage(_, let token) = object else { return out.null() }
-            out.string(token)
+        map.connection("AccessTokenConnection", of: APIObject.token) { object in
+            if case .tokenPage(let tokens, let token) = object { (tokens, token) } else { nil }
         }
         map.value("NewToken.token") { object, _ in
             guard case .newToken(let made) = object else { return .null }
