@@ -1,6 +1,5 @@
 import Encodings
 import GraphQLTransport
-import HTTPTypes
 import Metrics
 import NIOCore
 import TocsinAPI
@@ -44,7 +43,7 @@ struct PingDesk: Sendable {
 
     /// Judges by the head: nobody sends a long body without a key.
     func admission(of incoming: IncomingRequest) async -> BodyAdmission {
-        let request = receiverRequest(incoming, body: [])
+        let request = ReceiverRequest(incoming, headers: [], body: [], receivedAt: time.now())
         let length = incoming.header("content-length").flatMap { Int($0) }
         if let length, length > maximumBodyBytes { return .refused(Self.response(.tooLarge(), to: request)) }
         guard length ?? .max > MonitorPing.maximumTextBytes else { return .admitted(owner: nil) }
@@ -58,7 +57,7 @@ struct PingDesk: Sendable {
 
     func respond(to incoming: IncomingRequest) async -> OutgoingResponse {
         let kept = Array(incoming.body.readableBytesView.prefix(MonitorPing.maximumTextBytes))
-        let request = receiverRequest(incoming, body: kept)
+        let request = ReceiverRequest(incoming, headers: [], body: kept, receivedAt: time.now())
         switch PingRequest.read(request) {
         case .refused(let fault): return Self.response(fault, to: request)
         case .ping(let ping):
@@ -105,7 +104,7 @@ struct PingDesk: Sendable {
         case .made(let of): (outcome, owner) = (.created, of)
         case .unknown: (outcome, owner) = (.unknown, nil)
         }
-        var answer = response(ping.answer(outcome))
+        var answer = OutgoingResponse(ping.answer(outcome))
         (answer.isLetIn, answer.owner) = (owner != nil, owner)
         return answer
     }
@@ -151,29 +150,8 @@ struct PingDesk: Sendable {
         }
     }
 
-    private func receiverRequest(_ incoming: IncomingRequest, body: [UInt8]) -> ReceiverRequest {
-        let query = incoming.queryString
-        return ReceiverRequest(
-            method: incoming.method.rawValue,
-            target: incoming.path + (query.isEmpty ? "" : "?" + query),
-            headers: [],
-            body: body,
-            receivedAt: time.now()
-        )
-    }
-
     private static func response(_ fault: ReceiverFault, to request: ReceiverRequest) -> OutgoingResponse {
-        response(PingRequest.answer(fault, to: request))
-    }
-
-    private static func response(_ answer: ReceiverAnswer) -> OutgoingResponse {
-        OutgoingResponse(
-            status: HTTPResponse.Status(code: answer.status),
-            contentType: answer.contentType,
-            fields: [("cache-control", "no-store")]
-                + answer.headers.map { (name: $0.name.lowercased(), value: $0.value) },
-            body: answer.body
-        )
+        OutgoingResponse(PingRequest.answer(fault, to: request))
     }
 }
 

@@ -1,6 +1,5 @@
 import Encodings
 import GraphQLTransport
-import HTTPTypes
 import Metrics
 import NIOCore
 import TocsinAPI
@@ -90,7 +89,7 @@ extension ReceiverDesk {
         let shape = Receivers.of(place.kind) ?? EventReceiver()
         let length = incoming.header("content-length").flatMap { Int($0) }
         if let length, length > longest(at: place) {
-            return .refused(Self.response(shape.answer(.tooLarge(), to: request)))
+            return .refused(OutgoingResponse(shape.answer(.tooLarge(), to: request)))
         }
         // PagerDuty's keys stand in the body.
         let isInBody = place == .kind(.pagerDuty)
@@ -99,7 +98,7 @@ extension ReceiverDesk {
             let admitted = try await admitted(request, at: place, from: incoming)
             return .admitted(owner: admitted.record.integration.owner)
         } catch {
-            return .refused(Self.response(answer(error, shape, request)))
+            return .refused(OutgoingResponse(answer(error, shape, request)))
         }
     }
 }
@@ -118,21 +117,21 @@ extension ReceiverDesk {
         let head = receiverRequest(incoming, body: [])
         let place = ReceiverPlace(head)
         let shape = Receivers.of(place.kind) ?? EventReceiver()
-        if place == .none, let given = GotifyReceiver.openAnswer(to: head) { return Self.response(given) }
+        if place == .none, let given = GotifyReceiver.openAnswer(to: head) { return OutgoingResponse(given) }
         var request = head
         do throws(Refusal) {
             request = receiverRequest(incoming, body: try unpacked(bytes, incoming, longest: longest(at: place)))
             let admitted = try await admitted(request, at: place, from: incoming)
             let origin = RequestOrigin(incoming.source)
             let given = await RequestOrigin.$current.withValue(origin) { await answerInTurn(request, admitted) }
-            var response = Self.response(given.answer)
+            var response = OutgoingResponse(given.answer)
             response.isLetIn = true
             response.subjects = ["topic": (given.topicID ?? admitted.record.integration.topicID).text]
             response.subjects["message_id"] = given.messageID
             response.owner = admitted.record.integration.owner
             return response
         } catch {
-            return Self.response(answer(error, shape, request))
+            return OutgoingResponse(answer(error, shape, request))
         }
     }
 
@@ -174,24 +173,8 @@ extension ReceiverDesk {
     }
 
     private func receiverRequest(_ incoming: IncomingRequest, body: [UInt8]) -> ReceiverRequest {
-        let query = incoming.queryString
-        return ReceiverRequest(
-            method: incoming.method.rawValue,
-            target: incoming.path + (query.isEmpty ? "" : "?" + query),
-            headers: incoming.headerFields.map { ReceiverRequest.Item($0.name, $0.value) },
-            body: body,
-            receivedAt: time.now()
-        )
-    }
-
-    private static func response(_ answer: ReceiverAnswer) -> OutgoingResponse {
-        OutgoingResponse(
-            status: HTTPResponse.Status(code: answer.status),
-            contentType: answer.contentType,
-            fields: [("cache-control", "no-store")]
-                + answer.headers.map { (name: $0.name.lowercased(), value: $0.value) },
-            body: answer.body
-        )
+        let headers = incoming.headerFields.map { ReceiverRequest.Item($0.name, $0.value) }
+        return ReceiverRequest(incoming, headers: headers, body: body, receivedAt: time.now())
     }
 
     /// Long posts of one owner come one after another, so that others are served between them.
