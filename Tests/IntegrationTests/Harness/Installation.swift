@@ -171,7 +171,8 @@ final class Installation {
     /// Runs a command of the binary on the running server's data, and fails unless it succeeds.
     @discardableResult
     func administer(_ arguments: [String]) async throws -> String {
-        try await succeed(arguments + ["--data-dir", folder + "/data"])
+        let arguments = arguments + ["--data-dir", folder + "/data"]
+        return try await TestBinary.output(of: arguments, with: databaseEnvironment, folder: folder)
     }
 
     /// Runs a command of the binary on the running server's data, whatever becomes of it.
@@ -189,14 +190,6 @@ final class Installation {
         settings.certificateAuthorityFile = isEncrypted ? authorityFile : nil
         settings.isPatientButQuick()
         return try TocsinClient(url: address, token: token, settings: settings)
-    }
-
-    private func succeed(_ arguments: [String]) async throws -> String {
-        let result = try await TestBinary.run(arguments, with: databaseEnvironment, folder: folder)
-        guard result.status == 0 else {
-            throw HarnessFailure("tocsin \(arguments.joined(separator: " ")): \(result.status), \(result.errors)")
-        }
-        return result.output
     }
 
     private func end(keepsFolder: Bool) async {

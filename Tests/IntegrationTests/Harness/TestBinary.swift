@@ -23,6 +23,19 @@ enum TestBinary {
         return try await ChildProcess.run(try path(), arguments, environment: all, folder: folder)
     }
 
+    /// What a command prints, which fails the test unless it succeeds.
+    static func output(
+        of arguments: [String],
+        with variables: [String: String] = [:],
+        folder: String
+    ) async throws -> String {
+        let result = try await run(arguments, with: variables, folder: folder)
+        guard result.status == 0 else {
+            throw HarnessFailure("tocsin \(arguments.joined(separator: " ")): \(result.status), \(result.errors)")
+        }
+        return result.output
+    }
+
     /// What every process gets: no setting of whoever runs the tests reaches it.
     static var environment: [String: String] {
         ProcessInfo.processInfo.environment.filter {

@@ -109,15 +109,8 @@ final class Cluster {
     /// Runs a command of the binary on the database, beside the nodes.
     @discardableResult
     func administer(_ arguments: [String]) async throws -> String {
-        let result = try await TestBinary.run(
-            arguments + ["--data-dir", folder + "/data-tool"],
-            with: environment,
-            folder: folder
-        )
-        guard result.status == 0 else {
-            throw HarnessFailure("tocsin \(arguments.joined(separator: " ")): \(result.status), \(result.errors)")
-        }
-        return result.output
+        let arguments = arguments + ["--data-dir", folder + "/data-tool"]
+        return try await TestBinary.output(of: arguments, with: environment, folder: folder)
     }
 
     /// What a node says of itself in `/readyz`.
