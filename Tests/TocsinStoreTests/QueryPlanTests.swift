@@ -58,6 +58,18 @@ struct QueryPlanTests {
         #expect(steps.count == 2, "a step for each table: \(steps)")
     }
 
+    @Test(
+        "the topics where an integration's incidents are open are one statement, served by an index",
+        arguments: QueryPlanner.available
+    )
+    func openSources(planner: QueryPlanner) async throws {
+        let steps = try await plans(by: planner) { writer throws(StoreError) in
+            #expect(try writer.openSources(in: "i@"..<"iA", limit: 50).isEmpty)
+        }
+        expectIndexed(steps, "the sources of open incidents", by: planner)
+        #expect(steps.contains { $0.contains("incidents_open") }, "\(steps)")
+    }
+
     @Test("what is asked of a provider's person is served by indexes")
     func identities() async throws {
         let steps = try await plans { writer throws(StoreError) in

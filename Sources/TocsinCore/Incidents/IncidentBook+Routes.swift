@@ -23,12 +23,12 @@ extension IncidentBook {
         if !withdrawn.isEmpty, isNothingShown, events.allSatisfy(\.onlyWithdraws) {
             return events.map { EventOutcome(key: $0.key) }
         }
-        let (book, count) = (self, events.count)
+        let (book, count, isOfKeys) = (self, events.count, isOfKeys(events, of: integration))
         return try await environment.store.writing { writer throws(StoreError) in
             guard let (own, author) = try book.publisher(integration, writer.unlocked) else {
                 return .failure(.unauthorized)
             }
-            let choice = try RouteChoice(integration, own, author, book, writer.unlocked)
+            let choice = try RouteChoice(integration, own, author, book, isOfKeys, writer.unlocked)
             let likely = try book.held(routed, choice, withdrawn, writer.unlocked)
             do throws(ServiceError) {
                 for (topic, events) in likely.events.values {
@@ -39,6 +39,7 @@ extension IncidentBook {
             }
             let owners = Set(likely.topics.map { $0.owner ?? author.owner })
             _ = try writer.hold(likely.topics.map { TopicID($0.id) }, of: book.topics, feedsOf: owners.sorted())
+            guard try choice.knowsAllOpen(writer.unlocked) else { throw Self.openedElsewhere }
             var turns: [String: IncidentTurn] = [:]
             for topic in likely.topics {
                 let turn = try IncidentTurn(book, topic, by: author, writer)
@@ -49,7 +50,7 @@ extension IncidentBook {
             for item in routed {
                 for (topic, note) in try choice.topics(of: item, withdrawn, writer) {
                     guard let turn = turns[topic.id] else {
-                        throw .overtaken(isWhole: false, code: 0, message: "an incident was opened elsewhere", sql: "")
+                        throw Self.openedElsewhere
                     }
                     var outcome = try turn.take(item.event, from: integration.placed(in: TopicID(topic.id)))
                     outcome.note = note
@@ -61,6 +62,22 @@ extension IncidentBook {
             for (_, turn) in turns.sorted(by: { $0.key < $1.key }) { try turn.end() }
             return .success(zip(outcomes, events).map { $0 ?? EventOutcome(key: $1.key) })
         }
+    }
+
+    /// Whether an incident of the integration may be open in a topic that is neither its own nor
+    /// one of its routes: a route that was taken away, or a move, has left it there.
+    func isOpenElsewhere(_ integration: Integration, _ reader: any StoreReader) throws(StoreError) -> Bool {
+        try RouteChoice.openTopics(of: integration, reader).contains { $0 != integration.topicID }
+    }
+
+    /// Whether one of these events is about an incident of its key.
+    func isOfKeys(_ events: ArraySlice<SenderEvent>, of integration: Integration) -> Bool {
+        model != nil && events.contains { $0.isOfIncident(by: integration) }
+    }
+
+    /// The write begins again and looks there too.
+    private static var openedElsewhere: StoreError {
+        .overtaken(isWhole: false, code: 0, message: "an incident was opened elsewhere", sql: "")
     }
 
     /// The topics that events of these may go to, with the texts that each is to store.
@@ -110,7 +127,7 @@ extension IncidentBook {
             reader throws(StoreError) -> [TopicID: [String: WithdrawnPlace]] in
             guard let (own, author) = try book.publisher(integration, reader) else { return [:] }
             var places: [TopicID: [String: WithdrawnPlace]] = [:]
-            for id in try RouteChoice(integration, own, author, book, reader).candidates.keys {
+            for id in try RouteChoice(integration, own, author, book, false, reader).candidates.keys {
                 places[id] = try Self.places(of: withdrawals, in: id, by: author, reader)
             }
             return places
@@ -119,15 +136,13 @@ extension IncidentBook {
 
     /// Those of these topics that somebody may make messages in, by the rules or by a grant.
     func publishable(
-        _ ids: [TopicID],
+        _ ids: some Collection<TopicID>,
         by caller: Identity,
         _ reader: any StoreReader
     ) throws(StoreError) -> [TopicID: Record] {
         guard !ids.isEmpty else { return [:] }
-        var found: [TopicID: Record] = [:]
-        for topic in try reader.records(topics, ids: ids.map(\.text), where: .always)
-        where try mayPublish(caller, to: topic, reader) { found[TopicID(topic.id)] = topic }
-        return found
+        let there = try reader.records(topics, ids: ids.map(\.text), where: .always)
+        return try publishable(there, by: caller, reader).reduce(into: [:]) { $0[TopicID($1.id)] = $1 }
     }
 }
 
@@ -138,17 +153,44 @@ private struct RouteChoice {
     let own: Record
     /// Its own and those of its routes, where the owner may publish now.
     let candidates: [TopicID: Record]
+    /// Others in which its incidents are open, where the owner may publish now.
+    private let former: [TopicID: Record]
+    /// All that were looked at; nil: no event asks where incidents are open.
+    private let known: Set<TopicID>?
 
+    /// So many topics in which incidents are open are looked at.
+    private static let maximumOpen = 50
+
+    /// - Parameter isOfKeys: Whether an event is about an incident of its key.
     init(
         _ integration: Integration,
         _ own: Record,
         _ author: Identity,
         _ book: IncidentBook,
+        _ isOfKeys: Bool,
         _ reader: any StoreReader
     ) throws(StoreError) {
-        var candidates = try book.publishable(integration.routedTopics, by: author, reader)
-        candidates[TopicID(own.id)] = own
-        (self.integration, self.own, self.candidates) = (integration, own, candidates)
+        let routed = Set(integration.routedTopics + [integration.topicID])
+        let open = isOfKeys ? try Self.openTopics(of: integration, reader) : []
+        let known = routed.union(open)
+        var found = try book.publishable(known.subtracting([TopicID(own.id)]), by: author, reader)
+        found[TopicID(own.id)] = own
+        (self.integration, self.own, self.known) = (integration, own, isOfKeys ? known : nil)
+        candidates = found.filter { routed.contains($0.key) }
+        former = found.filter { !routed.contains($0.key) }
+    }
+
+    /// The topics in which incidents of an integration are open.
+    static func openTopics(of integration: Integration, _ reader: any StoreReader) throws(StoreError) -> [TopicID] {
+        try reader.openSources(in: integration.incidentSources, limit: maximumOpen)
+            .map { integration.topic(ofSource: $0) }
+    }
+
+    /// Whether no incident was opened in a topic that was not looked at; to be asked under the lock
+    /// of the own topic.
+    func knowsAllOpen(_ reader: any StoreReader) throws(StoreError) -> Bool {
+        guard let known else { return true }
+        return try Self.openTopics(of: integration, reader).allSatisfy { known.contains($0) }
     }
 
     /// Where an event goes by its labels alone, with what the owner should know.
@@ -180,12 +222,8 @@ private struct RouteChoice {
         isMatched: Bool,
         _ reader: any StoreReader
     ) throws(StoreError) -> Record? {
-        guard [.trigger, .acknowledge, .resolve].contains(event.action), let key = event.key,
-            integration.grouping != .none || event.isOfIncident
-        else { return nil }
-        let topics = candidates.reduce(into: [String: Record]()) {
-            $0[integration.placed(in: $1.key).incidentSource] = $1.value
-        }
+        guard event.isOfIncident(by: integration), let key = event.key else { return nil }
+        let topics = bySource(candidates.merging(former) { own, _ in own })
         let sources = topics.keys.sorted()
         if let open = try reader.newestSource(of: key, among: sources, isOpen: true) { return topics[open] }
         let fingerprints = event.alerts.map(\.fingerprint)
@@ -194,7 +232,12 @@ private struct RouteChoice {
         }
         // A new trigger goes by its labels; what is said of one that is over goes where that is.
         guard event.action != .trigger, !isMatched else { return nil }
-        return try reader.newestSource(of: key, among: sources, isOpen: false).flatMap { topics[$0] }
+        let over = try reader.newestSource(of: key, among: bySource(candidates).keys.sorted(), isOpen: false)
+        return over.flatMap { topics[$0] }
+    }
+
+    private func bySource(_ topics: [TopicID: Record]) -> [String: Record] {
+        topics.reduce(into: [:]) { $0[integration.placed(in: $1.key).incidentSource] = $1.value }
     }
 }
 

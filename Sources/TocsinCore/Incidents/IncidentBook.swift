@@ -76,16 +76,18 @@ package struct IncidentBook: EventIntake {
         if let withdrawn, withdrawn.values.allSatisfy(\.isEmpty), events.allSatisfy(\.onlyWithdraws) {
             return events.map { EventOutcome(key: $0.key) }
         }
-        return try await environment.store.writing { writer throws(StoreError) in
+        let isOfKeys = isOfKeys(events, of: integration)
+        let outcomes = try await environment.store.writing { writer throws(StoreError) -> Outcomes in
             guard let (topic, author) = try book.publisher(integration, writer.unlocked) else {
                 return .failure(.unauthorized)
             }
+            let turn = try IncidentTurn(book, topic, by: author, writer)
+            if isOfKeys, try book.isOpenElsewhere(integration, writer.unlocked) { return .success(nil) }
             do throws(ServiceError) {
                 try book.takeStorage(for: counted, in: topic, by: author)
             } catch {
                 return .failure(error)
             }
-            let turn = try IncidentTurn(book, topic, by: author, writer)
             turn.withdrawn = withdrawn ?? [:]
             var outcomes: [EventOutcome] = []
             for event in events {
@@ -94,7 +96,12 @@ package struct IncidentBook: EventIntake {
             try turn.end()
             return .success(outcomes)
         }
+        if let outcomes { return outcomes }
+        return try await takeRouted(events, from: integration)
     }
+
+    /// Nil: incidents are open in other topics, which are to be held too.
+    private typealias Outcomes = Result<[EventOutcome]?, ServiceError>
 
     /// The topic of an integration and its owner as they are now; nil where there is no such topic,
     /// or they may not publish to it any more.
@@ -111,14 +118,27 @@ package struct IncidentBook: EventIntake {
 
     /// Whether somebody may make messages in a topic, by the rules or by a grant.
     func mayPublish(_ caller: Identity, to topic: Record, _ reader: any StoreReader) throws(StoreError) -> Bool {
-        guard !topic.isDeleted,
-            case .allow(let permitted) = AccessPolicy.decision(.create, on: rights.messages, for: caller),
-            case .allow(let publishable) = AccessPolicy.decision(.read, on: topics, for: caller)
-        else { return false }
-        if publishable.matches(topic) { return true }
-        guard let question = permitted.grantQuestions.first else { return false }
-        let roles = try reader.roles(of: question.subjects, in: [TopicID(topic.id)])
-        return !roles.roles(of: question.subjects, in: TopicID(topic.id)).isDisjoint(with: .publishing)
+        try !publishable([topic], by: caller, reader).isEmpty
+    }
+
+    /// Those of these topics that somebody may make messages in, by the rules or by a grant.
+    func publishable(
+        _ topics: [Record],
+        by caller: Identity,
+        _ reader: any StoreReader
+    ) throws(StoreError) -> [Record] {
+        guard case .allow(let permitted) = AccessPolicy.decision(.create, on: rights.messages, for: caller),
+            case .allow(let publishable) = AccessPolicy.decision(.read, on: rights.topics, for: caller)
+        else { return [] }
+        let there = topics.filter { !$0.isDeleted }
+        let others = there.filter { !publishable.matches($0) }.map { TopicID($0.id) }
+        guard !others.isEmpty else { return there }
+        let subjects = permitted.grantQuestions.first?.subjects ?? []
+        let granted = subjects.isEmpty ? GrantedRoles() : try reader.roles(of: subjects, in: others)
+        return there.filter { topic in
+            let roles = granted.roles(of: subjects, in: TopicID(topic.id))
+            return publishable.matches(topic) || !roles.isDisjoint(with: .publishing)
+        }
     }
 
     /// Counts all texts of a request together.

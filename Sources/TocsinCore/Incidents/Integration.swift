@@ -70,10 +70,15 @@ package struct Integration: Sendable, Equatable {
     /// Where events go by their labels; the first that matches counts.
     package var routes: [IntegrationRoute] = []
 
-    /// What keys of incidents are unique within.
-    ///
-    /// One that is moved to another topic begins anew: what is open there is under another lock.
+    /// What keys of incidents are unique within: the integration and its topic, under whose lock
+    /// they are opened.
     package var incidentSource: String { id + "@" + topicID.text }
+
+    /// The sources of its incidents in all topics; ids have no `@`.
+    var incidentSources: Range<String> { id + "@"..<id + "A" }
+
+    /// The topic of one of its sources.
+    func topic(ofSource source: String) -> TopicID { TopicID(String(source.dropFirst(id.count + 1))) }
 
     /// What ids begin with of integrations that tokens made for their own posts.
     ///

@@ -108,6 +108,11 @@ extension Integration {
 }
 
 extension SenderEvent {
+    /// Whether an integration takes it as one about an incident.
+    func isOfIncident(by integration: Integration) -> Bool {
+        [.trigger, .acknowledge, .resolve].contains(action) && (integration.grouping != .none || isOfIncident)
+    }
+
     /// The events of an integration that makes an incident of each alert; else the event alone.
     package func singles(of integration: Integration) -> [SenderEvent] {
         let isOfAlerts = [.trigger, .acknowledge, .resolve].contains(action)

@@ -4,6 +4,9 @@ package protocol IncidentReading {
     func openIncident(of source: String, key: String) throws(StoreError) -> String?
     /// The incident with this key that was resolved last.
     func lastResolvedIncident(of source: String, key: String) throws(StoreError) -> String?
+    /// The sources of this range with an incident that is not resolved, in their order; at most so
+    /// many.
+    func openSources(in range: Range<String>, limit: Int) throws(StoreError) -> [String]
     /// Of these sources the one with the newest incident of this key: that is open, or that was
     /// resolved last.
     func newestSource(of key: String, among sources: [String], isOpen: Bool) throws(StoreError) -> String?

@@ -6,6 +6,18 @@ private enum SQL {
         SELECT id FROM incidents WHERE source = $1 AND key = $2 AND resolved_ms IS NOT NULL
         ORDER BY resolved_ms DESC LIMIT 1
         """
+    // Goes from one source to the next by the index, however many incidents each has.
+    static let openSources = """
+        WITH RECURSIVE places (source) AS (
+            SELECT (SELECT source FROM incidents WHERE source >= $1 AND source < $2 AND resolved_ms IS NULL
+                ORDER BY source LIMIT 1)
+            UNION ALL
+            SELECT (SELECT i.source FROM incidents AS i WHERE i.source > places.source AND i.source < $2
+                AND i.resolved_ms IS NULL ORDER BY i.source LIMIT 1)
+            FROM places WHERE places.source IS NOT NULL
+        )
+        SELECT source FROM places WHERE source IS NOT NULL LIMIT $3
+        """
     static func newestSource(_ sources: BoundList, isOpen: Bool) -> String {
         """
         SELECT source FROM incidents WHERE source IN (\(sources.placeholders)) AND key = $1
@@ -130,6 +142,11 @@ extension SQLReading {
 
     func lastResolvedIncident(of source: String, key: String) throws(StoreError) -> String? {
         try connection.first(SQL.lastResolved, [.text(source), .text(key)]) { $0.text(0) }
+    }
+
+    func openSources(in range: Range<String>, limit: Int) throws(StoreError) -> [String] {
+        let bindings: [SQLValue] = [.text(range.lowerBound), .text(range.upperBound), .int(Int64(limit))]
+        return try connection.all(SQL.openSources, bindings) { $0.text(0) }
     }
 
     func newestSource(of key: String, among sources: [String], isOpen: Bool) throws(StoreError) -> String? {

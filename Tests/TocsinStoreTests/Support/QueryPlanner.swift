@@ -69,7 +69,9 @@ enum QueryPlanner: Sendable, CaseIterable, CustomTestStringConvertible {
                 // What a value holds, such as a list of texts, is no table.
                 step.hasPrefix("SCAN") && !step.contains("USING") && !step.contains("VIRTUAL TABLE")
                     && !step.contains("CONSTANT ROW")
-                    && !["due", "waiting", "sending", "part", "(subquery"].contains { step.contains("SCAN \($0)") }
+                    && !["due", "waiting", "sending", "part", "places", "(subquery"].contains {
+                        step.contains("SCAN \($0)")
+                    }
                     || step.contains("TEMP B-TREE FOR ORDER BY")
             }
         case .postgres:
