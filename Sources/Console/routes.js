@@ -13,7 +13,8 @@ const SAVE = `mutation Routes($input: UpdateIntegrationInput!) { updateIntegrati
 const drafts = new Map();
 
 const wrong = (line) => Object.assign(new Error(texts.integrations.noRoute(line)), { code: "BAD_USER_INPUT" });
-const quoted = (text, isPattern) => (text === "" || text.includes(" ") || (text.startsWith("*") && !isPattern) ? `"${text}"` : text);
+/** A text in quotes, as a string of JSON, where it does not stand by itself. */
+const quoted = (text, mayStand = true) => (text !== "" && mayStand && !/[\s"\p{Cc}\p{Cf}]/u.test(text) ? text : JSON.stringify(text));
 
 /** What labels must be: each label, how it is compared, and with which text. */
 const matchersOf = (match) => Object.entries(JSON.parse(match)).flatMap(([label, value]) =>
@@ -24,13 +25,17 @@ const matchersOf = (match) => Object.entries(JSON.parse(match)).flatMap(([label,
 const meaning = (routes) => JSON.stringify((routes ?? []).map(({ match, topicId, priority }) =>
   [matchersOf(match).map((each) => JSON.stringify(each)).sort(), topicId ?? null, priority ?? null]));
 
+const label = (text) => quoted(text, !/=|!$/.test(text));
+const value = (text, sign) => (text === "" && sign === "=*" ? "" : quoted(text, sign === "=*" || !text.startsWith("*")));
+const named = (text) => (text.split(" ").every((word) => quoted(word) === word) && !/(^| )priority \d+$/.test(text) ? text : JSON.stringify(text));
+
 /** A route as it is written: team=db host=*db-* -> alerts priority 5. Null where a line cannot say it. */
 function written(route, topics) {
   const { match, topicId, priority } = route;
-  const matchers = matchersOf(match).map(([label, sign, text]) => label + sign + quoted(text, sign === "=*"));
+  const matchers = matchersOf(match).map(([name, sign, text]) => label(name) + sign + value(text, sign));
   const line = (topic) => [...matchers, "->", topic, priority ? `priority ${priority}` : null].filter((part) => part !== null).join(" ");
-  // A name that several topics have, or that reads as something else, gives way to the id.
-  const names = topicId ? [topics.find(({ id }) => id === topicId)?.name ?? topicId, topicId] : [null];
+  // A name that several topics have gives way to the id.
+  const names = topicId ? [topics.find(({ id }) => id === topicId)?.name ?? topicId, topicId].map(named) : [null];
   return names.map(line).find((text) => says(text, route, topics)) ?? null;
 }
 
@@ -42,22 +47,62 @@ function says(line, route, topics) {
   }
 }
 
+/** The words of a line, each of parts; what is in quotes is a string of JSON. */
+function wordsOf(line) {
+  const words = [];
+  let word = null;
+  const part = /\s+|"(?:[^"\\]|\\.)*"|[^\s"]+/gy;
+  while (part.lastIndex < line.length) {
+    const [found] = part.exec(line) ?? [];
+    if (!found) throw wrong(line);
+    if (/^\s/.test(found)) {
+      word = null;
+    } else {
+      if (!word) words.push((word = []));
+      word.push(found.startsWith('"') ? { text: unquoted(found, line), isQuoted: true } : { text: found });
+    }
+  }
+  return words;
+}
+
+function unquoted(text, line) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw wrong(line);
+  }
+}
+
+const textOf = (word) => word.map(({ text }) => text).join("");
+const bare = (word) => (word?.some(({ isQuoted }) => isQuoted) === false ? textOf(word) : null);
+
+/** A label, how it is compared, and with which text. */
+function matcher(word, line) {
+  // The first sign outside of quotes.
+  const place = word.findIndex(({ text, isQuoted }) => !isQuoted && text.includes("="));
+  const [, before, sign, behind] = word[place]?.text.match(/^([^=]*?)(!=|=\*|=)(.*)$/) ?? [];
+  const name = textOf([...word.slice(0, Math.max(place, 0)), { text: before ?? "" }]);
+  if (!name) throw wrong(line);
+  return [name, sign, behind + textOf(word.slice(place + 1))];
+}
+
 /** What a line means. Topics are named by name or id. */
 function read(line, topics) {
-  const arrow = line.match(/^((?:[^"]|"[^"]*")*?)\s->(?:\s+(.*))?$/);
-  if (!arrow) throw wrong(line);
+  const words = wordsOf(line);
+  const arrow = words.findIndex((word) => bare(word) === "->");
+  if (arrow < 1) throw wrong(line);
   // Without a prototype: a label may have any name.
   const match = Object.create(null);
-  const words = arrow[1].match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
-  for (const word of words) {
-    const parts = word.match(/^([^="]+?)(!=|=\*|=)(.*)$/);
-    if (!parts) throw wrong(line);
-    const signs = (match[parts[1]] ??= Object.create(null));
-    (signs[parts[2]] ??= []).push(parts[3].replaceAll('"', ""));
+  for (const word of words.slice(0, arrow)) {
+    const [name, sign, text] = matcher(word, line);
+    const signs = (match[name] ??= Object.create(null));
+    (signs[sign] ??= []).push(text);
   }
-  const [, name, priority] = (arrow[2] ?? "").match(/^(.*?)(?:(?:^|\s+)priority (\d+))?$/);
-  const wanted = name.trim();
-  if (words.length === 0 || (!wanted && !priority)) throw wrong(line);
+  const rest = words.slice(arrow + 1);
+  const hasPriority = bare(rest.at(-2)) === "priority" && /^\d+$/.test(bare(rest.at(-1)));
+  const priority = hasPriority ? bare(rest.at(-1)) : null;
+  const wanted = rest.slice(0, hasPriority ? -2 : undefined).map(textOf).join(" ");
+  if (!wanted && !priority) throw wrong(line);
   const found = topics.filter((topic) => topic.id === wanted || topic.name === wanted);
   if (found.length > 1) throw Object.assign(new Error(texts.integrations.severalTopics(wanted)), { code: "BAD_USER_INPUT" });
   return {

@@ -84,7 +84,8 @@ enum Terminal {
         String(String.UnicodeScalarView(text.unicodeScalars.map { isHarmless($0) ? $0 : "\u{FFFD}" }))
     }
 
-    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether it could not steer a terminal; line ends could not.
+    static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control: scalar == "\n" || scalar == "\t"
         case .format: scalar == "\u{200D}"

@@ -77,16 +77,25 @@ def routes(here, token, topic):
     expect(its.lines).to_have_value("team=mine -> alerts")
     here.same("who presses again replaces them", its.saved("team=mine -> alerts")[0][0], {"team": {"=": ["mine"]}})
 
-    # A quote cannot be written in a line; a topic whose name reads as a priority is told by its id.
-    its.change(routes=[{"match": '{"team": "a \\" b"}', "priority": 2}])
+    # Quotes are written as in JSON; a topic whose name reads as a priority stands in quotes.
+    odd = {'a = "b"': {"!=": ['\\ "c"\n', "*"]}, "d!": {"=*": ["* e"]}}
+    its.change(routes=[{"match": json.dumps(odd), "priority": 2}])
     page.reload()
-    page.get_by_text("Routes by labels", exact=True).click()
-    expect(page.get_by_text("A line cannot say all of these routes.")).to_be_visible(timeout=60_000)
+    its.open()
+    line = r'''"a = \"b\""!="\\ \"c\"\n" "a = \"b\""!="*" "d!"=*"* e" -> priority 2'''
+    expect(its.lines).to_have_value(line)
+    here.same("odd texts are read as they are written", its.saved(line), [[odd, None, 2]])
     twin = server.create_topic(token, "alerts priority 3")
     its.change(routes=[{"match": '{"team": "db"}', "topicId": twin}])
     page.reload()
     its.open()
-    expect(its.lines).to_have_value(f"team=db -> {twin}")
+    expect(its.lines).to_have_value('team=db -> "alerts priority 3"')
+    # What a line cannot say: a topic that is named as another's id.
+    server.create_topic(token, twin)
+    its.change(routes=[{"match": '{"team": "db"}', "topicId": twin}])
+    page.reload()
+    page.get_by_text("Routes by labels", exact=True).click()
+    expect(page.get_by_text("A line cannot say all of these routes.")).to_be_visible(timeout=60_000)
 
 
 def calls(here, token, topic):

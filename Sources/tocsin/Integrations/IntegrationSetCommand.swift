@@ -23,14 +23,18 @@ struct IntegrationWays: ParsableArguments {
         return input
     }
 
-    /// The routes of an integration as they are written, with the names of topics.
+    /// The routes of an integration as they are written, with the names of topics that have one of
+    /// their own.
     static func routes(of integration: JSONValue, _ client: TocsinClient) async throws -> [String] {
         guard let routes = integration["routes"]?.arrayValue, !routes.isEmpty else { return [] }
         var names: [String: String] = [:]
+        var uses: [String: Int] = [:]
         try await client.forEachItem(of: "listTopics", TopicCommand.listDocument) { topic in
             guard let id = topic["id"]?.stringValue, let name = topic["name"]?.stringValue else { return }
             names[id] = name
+            for word in Swift.Set([id, name]) { uses[word, default: 0] += 1 }
         }
+        names = names.filter { uses[$0.value] == 1 }
         return routes.compactMap { RouteText($0, topicNames: names)?.text }
     }
 }

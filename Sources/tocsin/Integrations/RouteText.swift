@@ -19,34 +19,27 @@ struct RouteText {
         + "Repeat it for more; the first that matches counts."
     private static let form =
         "Write LABEL=TEXT, LABEL!=TEXT or LABEL=*PATTERN, with spaces between several, then -> and a topic, "
-        + "\"priority N\", or both: 'team=db -> alerts priority 5'."
+        + "\"priority N\", or both: 'team=db -> alerts priority 5'. What has spaces or quotes stands in quotes, "
+        + "as a string of JSON."
 
     init(_ text: String) throws(CommandFailure) {
-        let shown = Terminal.harmless(text)
+        let refusal = CommandFailure("\(Terminal.harmless(text)) is no route. \(Self.form)")
+        guard let words = Self.words(text), let arrow = words.firstIndex(where: { $0.bare == "->" }) else {
+            throw refusal
+        }
         var matchers: [Matcher] = []
-        var rest: [String] = []
-        var isBehindArrow = false
-        for word in try Self.words(text) {
-            if isBehindArrow {
-                rest.append(word)
-            } else if word == "->" {
-                isBehindArrow = true
-            } else {
-                guard let matcher = Self.matcher(word) else {
-                    throw CommandFailure("\(shown) is no route. \(Self.form)")
-                }
-                matchers.append(matcher)
-            }
+        for word in words[..<arrow] {
+            guard let matcher = Matcher(word) else { throw refusal }
+            matchers.append(matcher)
         }
         self.matchers = matchers
-        if rest.count >= 2, rest[rest.count - 2] == "priority", let priority = Int64(rest[rest.count - 1]) {
+        var rest = words[(arrow + 1)...]
+        if rest.dropLast().last?.bare == "priority", let priority = rest.last?.bare.flatMap({ Int64($0) }) {
             self.priority = priority
             rest.removeLast(2)
         }
-        if !rest.isEmpty { topic = rest.joined(separator: " ") }
-        guard !matchers.isEmpty, topic != nil || priority != nil else {
-            throw CommandFailure("\(shown) is no route. \(Self.form)")
-        }
+        if !rest.isEmpty { topic = rest.map(\.text).joined(separator: " ") }
+        guard !matchers.isEmpty, topic != nil || priority != nil else { throw refusal }
     }
 
     /// The route of an integration, with the names of topics that are known by their ids.
@@ -65,57 +58,16 @@ struct RouteText {
         priority = stored["priority"]?.intValue
     }
 
-    /// The words, of which those in quotes may have spaces.
-    private static func words(_ text: String) throws(CommandFailure) -> [String] {
-        var (words, word, isQuoted, isWord) = ([String](), "", false, false)
-        for character in text {
-            if character == "\"" {
-                (isQuoted, isWord) = (!isQuoted, true)
-                // In quotes, a text that begins with a star is no pattern.
-                if isQuoted, word.hasSuffix("=") { word.append(quoted) }
-            } else if character == " ", !isQuoted {
-                if isWord { words.append(word) }
-                (word, isWord) = ("", false)
-            } else {
-                word.append(character)
-                isWord = true
-            }
-        }
-        guard !isQuoted else { throw CommandFailure("\(Terminal.harmless(text)) has a quote without its end.") }
-        if isWord { words.append(word) }
-        return words
-    }
-
-    /// Stands where a quoted text begins.
-    private static let quoted: Character = "\u{1}"
-
-    private static func matcher(_ word: String) -> Matcher? {
-        guard let sign = word.firstIndex(of: "=") else { return nil }
-        var (label, rest) = (word[..<sign], word[word.index(after: sign)...])
-        var comparison = "="
-        if label.hasSuffix("!") {
-            (label, comparison) = (label.dropLast(), "!=")
-        } else if rest.hasPrefix("*") {
-            (rest, comparison) = (rest.dropFirst(), "=*")
-        }
-        guard !label.isEmpty else { return nil }
-        return Matcher(
-            label: String(label),
-            comparison: comparison,
-            text: rest.filter { $0 != quoted }
-        )
-    }
-
-    /// As it is written.
+    /// As it is written; `init` reads the same from it.
     var text: String {
-        let conditions = matchers.map { matcher in
-            let isBare = !matcher.text.isEmpty && !matcher.text.contains(" ") && !matcher.text.hasPrefix("*")
-            let isPattern = matcher.comparison == "=*" && !matcher.text.contains(" ")
-            let text = isBare || isPattern ? matcher.text : "\"\(matcher.text)\""
-            return matcher.label + matcher.comparison + text
-        }
-        let end = [topic, priority.map { "priority \($0)" }].compactMap(\.self)
-        return (conditions + ["->"] + end).joined(separator: " ")
+        let end = [topic.map(Self.written), priority.map { "priority \($0)" }].compactMap(\.self)
+        return (matchers.map(\.written) + ["->"] + end).joined(separator: " ")
+    }
+
+    private static func written(topic: String) -> String {
+        let words = topic.split(separator: " ", omittingEmptySubsequences: false)
+        let isPriority = words.dropLast().last == "priority" && words.last.flatMap { Int64($0) } != nil
+        return !isPriority && words.allSatisfy { RouteWord.isBare($0) } ? topic : RouteWord.quoted(topic)
     }
 
     /// As the server takes it, with the topic's id.
@@ -131,5 +83,48 @@ struct RouteText {
         if let topicID { route["topicId"] = topicID }
         if let priority { route["priority"] = .int(priority) }
         return .object(route)
+    }
+}
+
+extension RouteText {
+    /// The words of a route; nil: a quote has no end, or what is in quotes is no string of JSON.
+    private static func words(_ text: String) -> [RouteWord]? {
+        var words: [RouteWord] = []
+        var rest = Array(text.utf8)[...]
+        while let first = rest.first {
+            if first == UInt8(ascii: " ") {
+                rest.removeFirst()
+            } else {
+                guard let word = RouteWord(beginning: &rest) else { return nil }
+                words.append(word)
+            }
+        }
+        return words
+    }
+}
+
+extension RouteText.Matcher {
+    /// Reads `LABEL=TEXT`, `LABEL!=TEXT` or `LABEL=*PATTERN`; nil: it is none.
+    fileprivate init?(_ word: RouteWord) {
+        guard var (before, behind) = word.split(at: UInt8(ascii: "=")) else { return nil }
+        comparison = "="
+        if before.last?.isQuoted == false, before.last?.text.utf8.last == UInt8(ascii: "!") {
+            before[before.count - 1].text.unicodeScalars.removeLast()
+            comparison = "!="
+        } else if behind.first?.isQuoted == false, behind.first?.text.utf8.first == UInt8(ascii: "*") {
+            behind[0].text.unicodeScalars.removeFirst()
+            comparison = "=*"
+        }
+        (label, text) = (before.map(\.text).joined(), behind.map(\.text).joined())
+        if label.isEmpty { return nil }
+    }
+
+    fileprivate var written: String {
+        let isBareLabel = RouteWord.isBare(label) && !label.utf8.contains(UInt8(ascii: "=")) && !label.hasSuffix("!")
+        let isBareText =
+            comparison == "=*" && text.isEmpty
+            || RouteWord.isBare(text) && (comparison == "=*" || text.utf8.first != UInt8(ascii: "*"))
+        return (isBareLabel ? label : RouteWord.quoted(label)) + comparison
+            + (isBareText ? text : RouteWord.quoted(text))
     }
 }

@@ -362,6 +362,69 @@ struct RouteTests {
         }
     }
 
+    /// Made of what is odd in a line: 1 to 5 pieces.
+    private static func oddText(_ random: inout some RandomNumberGenerator) -> String {
+        let pieces = [
+            "\"", "\\", " ", "*", "=", "!", "!=", "=*", "->", "priority 5", "\n", "\t", "\r", "\u{1}", "\u{7f}",
+            "\u{85}", "\u{a0}", "\u{200e}", "\u{2028}", "\u{301}", "é", "👩‍🚒", "-", "'", "$", "\\n", "\\u0041", "a",
+        ]
+        return (0..<Int.random(in: 1...5, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
+            .joined()
+    }
+
+    @Test("routes are read back as the command line prints them, whatever stands in labels, texts and names")
+    func odd() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            let ada = scene.receivers.ada
+            let seed = UInt64.random(in: 0...UInt64.max)
+            var random = StormRandom(seed: seed)
+            let topic = try await scene.receivers.topic(#"a "b" priority 3"#, of: ada)
+            let routes = (0..<20).map { number -> (match: String, topic: String?, priority: Int64?) in
+                var match: JSONObject = [:]
+                for place in 0..<3 {
+                    let comparison = ["=", "!=", "=*"][(number + place) % 3]
+                    let text = place == 2 && number % 4 == 0 ? "" : Self.oddText(&random)
+                    match["\(place)" + Self.oddText(&random)] = .object([comparison: .array([.string(text)])])
+                }
+                let hasTopic = number % 2 == 0
+                let priority = number % 3 == 0 || !hasTopic ? Int64(number % 5 + 1) : nil
+                return (
+                    match: JSONValue.object(match).serializedString(), topic: hasTopic ? topic : nil, priority: priority
+                )
+            }
+            let way = try await scene.receivers.way("EVENT", scene.routes(routes))
+            let fields = "routes { match topicId priority }"
+            func stored() async throws -> [JSONValue] {
+                let routes = try await scene.receivers.integration(way.id, fields)["routes"]?.arrayValue ?? []
+                return try routes.map { route in
+                    let match = try JSONParser.parse(route["match"]?.stringValue ?? "").objectValue ?? [:]
+                    let labels = match.map { JSONValue.array([.string($0.key), $0.value]).serializedString() }
+                    return .array([
+                        .array(labels.sorted().map { .string($0) }), route["topicId"] ?? .null,
+                        route["priority"] ?? .null,
+                    ])
+                }
+            }
+            let before = try await stored()
+            try #require(before.count == 20)
+            func shown() async throws -> [String] {
+                let shown = try await installation.tocsin(["integration", "show", way.id], token: ada)
+                #expect(shown.status == 0, "\(shown.errors)")
+                return shown.output.split(separator: "\n").filter { $0.hasPrefix("route\t") }
+                    .map { String($0.dropFirst(6)) }
+            }
+            let lines = try await shown()
+            let set = try await installation.tocsin(
+                ["integration", "set", way.id] + lines.map { "--route=" + $0 },
+                token: ada
+            )
+            #expect(set.status == 0, "seed \(seed): \(set.errors)")
+            #expect(try await stored() == before, "seed \(seed): \(lines)")
+            #expect(try await shown() == lines, "seed \(seed)")
+        }
+    }
+
     @Test("the command line writes routes as lines, and reads them back with names of topics")
     func command() async throws {
         try await Installation.run { installation in
@@ -392,7 +455,10 @@ struct RouteTests {
                 token: ada
             )
             #expect(set.status == 0 && set.output == "route\tteam=db -> databases\n", "\(set.output) \(set.errors)")
-            for wrong in ["team=db", "-> databases", "team -> databases", "team=db -> no such topic"] {
+            for wrong in [
+                "team=db", "-> databases", "team -> databases", "team=db -> no such topic", #"a="b -> x"#,
+                #"a="\q" -> x"#,
+            ] {
                 let refused = try await installation.tocsin(
                     ["integration", "set", "From scripts", "--route", wrong],
                     token: ada
