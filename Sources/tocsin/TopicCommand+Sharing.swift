@@ -138,6 +138,9 @@ extension TopicCommand {
                     refusal: "Only the owner of \(topic) takes the role OWNER from somebody."
                 )
                 Terminal.print(Terminal.harmless("\(topic) is no longer shared with \(subject.words)"))
+                if grant["roles"]?.arrayValue?.contains("OWNER") == true {
+                    Terminal.print("Keys of its ways in go on: tocsin integration key NAME --overlap 0 makes new ones.")
+                }
             }
         }
     }

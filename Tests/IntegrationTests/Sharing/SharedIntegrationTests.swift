@@ -98,6 +98,53 @@ struct SharedIntegrationTests {
         }
     }
 
+    @Test("when an OWNER's grant ends, the others see who made which key, and one command ends it")
+    func makers() async throws {
+        try await Installation.run { installation in
+            let stage = try await Scene(installation)
+            let scene = stage.scene
+            let carol = try await installation.addUser("carol")
+            func share(_ user: String, _ role: String) async throws {
+                let shared = try await installation.tocsin(
+                    ["topic", "share", "alerts", "--user", user, "--role", role],
+                    token: scene.ada
+                )
+                #expect(shared.status == 0, "\(shared.errors)")
+            }
+            try await share("carol", "OWNER")
+            let way = try await scene.way("EVENT")
+            let key = try await scene.rotated(way.id, token: scene.bob)
+            let taken = try await installation.tocsin(
+                ["topic", "unshare", "alerts", "--user", "bob"],
+                token: scene.ada
+            )
+            #expect(taken.status == 0 && taken.output.contains("tocsin integration key NAME --overlap 0"), "\(taken)")
+            let me = try await installation.curl("{ me { userId } }", token: scene.bob)
+            let bob = me["data"]?["me"]?["userId"]?.stringValue ?? "\(me)"
+            for token in [scene.ada, carol] {
+                let listed = try await installation.tocsin(
+                    ["audit", "list", "--json", "--actor", bob, "--action", "integration_key.*"],
+                    token: token
+                )
+                let rows = try listed.output.split(separator: "\n").map { try JSONParser.parse($0.utf8) }
+                #expect(rows.map { $0["actor"]?.stringValue } == [bob], "\(listed)")
+                #expect(rows.map { $0["detail"]?["hint"]?.stringValue } == [String(key.key.prefix(4))], "\(listed)")
+                #expect(rows.map { $0["detail"]?["integration"]?.stringValue } == [way.id], "\(listed)")
+            }
+            #expect(try await scene.post("/in/\(key.key)", SentBody.event).status == 202)
+            let made = try await installation.tocsin(
+                ["integration", "key", "a EVENT", "--overlap", "0"],
+                token: carol
+            )
+            #expect(made.status == 0, "\(made.errors)")
+            #expect(try await scene.post("/in/\(key.key)", SentBody.event).status == 401)
+            // Whoever takes less than OWNER is told nothing of keys.
+            try await share("bob", "READER")
+            let less = try await installation.tocsin(["topic", "unshare", "alerts", "--user", "bob"], token: scene.ada)
+            #expect(less.output == "alerts is no longer shared with bob\n", "\(less)")
+        }
+    }
+
     @Test("what a token made for its own posts is answered to OWNER byte for byte as what is not there")
     func ownOfToken() async throws {
         try await Installation.run { installation in
