@@ -75,12 +75,15 @@ export async function provenly(act) {
 export const proven = (document, variables) => provenly(() => client.mutate(document, variables));
 
 let known = null;
-/** Which parts the server has: where a model file takes their names, incidents and integrations are left out. */
+/** Which parts the server has: where a model file takes their names, incidents, integrations and buttons are left out. */
 export function parts() {
-  const asked = `{ incidents: __type(name: "Incident") { fields { name } } integrations: __type(name: "Integration") { fields { name } } }`;
+  const asked = `{ incidents: __type(name: "Incident") { fields { name } } integrations: __type(name: "Integration") { fields { name } }
+    messages: __type(name: "Message") { fields { name } } }`;
   const has = (type, name) => type?.fields?.some((field) => field.name === name) === true;
   known ??= answered("parts", () => client.query(asked)).then(
-    ({ answer: { incidents, integrations } }) => ({ incidents: has(incidents, "timeline"), integrations: has(integrations, "keyHints") }),
+    ({ answer: { incidents, integrations, messages } }) => ({
+      incidents: has(incidents, "timeline"), integrations: has(integrations, "keyHints"), buttons: has(messages, "buttons"),
+    }),
     (error) => {
       known = null;
       throw error;

@@ -1,5 +1,6 @@
 // One message: all of it, what became of its pushes, why somebody did not get one, and trying again.
 import { base, client, parts } from "./api.js";
+import { BUTTONS, buttons, links } from "./buttons.js";
 import { el, field, form, link, moment, note, put, sentence, sure, table } from "./dom.js";
 import { FIELDS } from "./message-line.js";
 import { answered, keptMessage } from "./store.js";
@@ -20,7 +21,8 @@ const WHY = `query Why($id: ID!, $user: ID!) { explainDelivery(messageId: $id, u
 const AGAIN = `mutation Again($id: ID!, $status: DeliveryStatus!) { redriveDeliveries(messageId: $id, status: $status) { waiting } }`;
 
 export async function open({ id, me }) {
-  const document = ONE((await parts()).incidents ? INCIDENT : "");
+  const has = await parts();
+  const document = ONE(`${has.incidents ? INCIDENT : ""} ${has.buttons ? BUTTONS : ""}`);
   const { answer: { getMessage: message } } = await answered("message", () => client.query(document, { id }), async () => {
     const kept = await keptMessage(id);
     return kept && { getMessage: { ...kept, topic: null, deliveries: { items: [] } } };
@@ -73,14 +75,15 @@ export async function open({ id, me }) {
     [texts.words.priority, `${texts.priorities[message.priority] ?? message.priority}`],
     [texts.message.sent, moment(message.createdAt, ago(message.createdAt))], message.key && [texts.words.key, message.key],
     message.category && [texts.words.category, message.category], message.typeName && [texts.message.type, message.typeName],
-    message.url && [texts.words.link, link(message.url)],
+    message.url && [texts.words.link, link(message.url)], links(message) && [texts.message.links, links(message)],
     message.expiresAt && [texts.words.notPushedAfter, moment(message.expiresAt, ago(message.expiresAt))],
   ].filter(Boolean);
-  const raw = JSON.stringify({ ...message, deliveries: undefined, deliverySummary: undefined, topic: undefined, incident: undefined }, null, 2);
+  const raw = JSON.stringify({ ...message, deliveries: undefined, deliverySummary: undefined, topic: undefined, incident: undefined, buttons: undefined }, null, 2);
   return {
     title: message.title || texts.words.noTitle,
     body: [
       message.body ? el("pre", { tabIndex: 0 }, message.body) : null,
+      buttons(message),
       table(texts.message.about, texts.message.columns, facts.map(([name, value]) => [name, el("span", { className: "free" }, value)])),
       shown,
       explanation(message, me),

@@ -87,7 +87,8 @@ def walk(server, context, checks):
         except (SystemExit, ValueError):
             refused["user"] += 1
         message = {"topicId": plain, "type": 0, "title": text, "body": text}
-        more = {"url": NEUTRAL, "category": text[:40], "key": f"{index} {text}"[:60], "data": json.dumps({text[:60]: text})}
+        more = {"url": NEUTRAL, "category": text[:40], "key": f"{index} {text}"[:60], "data": json.dumps({text[:60]: text, "links": json.dumps([{"text": text, "url": NEUTRAL}])}),
+                "push": {"actions": [{"id": "button", "title": text, "url": "https://evil.example/"}]}}
         for name, value in more.items():
             try:
                 server.post(token, CREATE, i=message | {name: value})
@@ -118,6 +119,34 @@ def walk(server, context, checks):
         here.go(f"/messages/{made['id']}", name)
         here.same(f"{name}: all of it", page.locator("pre").first.evaluate("each => each.textContent.length"), len(made["body"]))
         held(here, f"{name} alone")
+
+    # Buttons, whatever a server lets through: a label is text, and only an address that leads somewhere is a link.
+    called = {"at": "2026-01-01T00:00:00Z", "isDone": False, "status": None}
+    marked = [{"id": f"{index}", "title": text, "url": NEUTRAL, "isCall": False} for index, text in enumerate(TEXTS)]
+    marked += [{"id": f"call{index}", "title": text, "url": None, "isCall": True, "mayPress": True, "press": {"problem": text, **called}} for index, text in enumerate(TEXTS)]
+
+    def mark(route):
+        asked = route.request.post_data or ""
+        if "pressButton" in asked:
+            return route.fulfill(json={"data": {"press": {"problem": HOSTILE, **called}}})
+        if "query Message(" not in asked:
+            return route.fallback()
+        answer = route.fetch().json()
+        answer["data"]["getMessage"]["buttons"] = marked
+        return route.fulfill(json=answer)
+
+    page.route("**/graphql", mark)
+    made = server.post(token, CREATE, i={"topicId": plain, "type": 0, "title": "With buttons", "body": ""})["createMessage"]
+    here.go(f"/messages/{made['id']}", "With buttons")
+    buttons = page.get_by_role("listitem")
+    expect(buttons.filter(has_text=NEUTRAL)).to_have_count(len(TEXTS), timeout=60_000)
+    expect(page.locator("main li button")).to_have_count(len(TEXTS))
+    here.same("a button whose address is a script is text", page.locator("main li a").count(), 0)
+    here.same("labels are shown as they are", page.locator("main li strong, main li button").evaluate_all("all => all.map((each) => each.textContent)"), TEXTS * 2)
+    page.locator("main li button").first.click()
+    expect(buttons.filter(has_text="Not done").filter(has_text=HOSTILE.split(" ", maxsplit=1)[0]).first).to_be_visible(timeout=60_000)
+    held(here, "buttons and what came of them")
+    page.unroute("**/graphql")
 
     # What a server says is not ours: errors are texts too.
     errors = [{"message": text, "errorType": "BadRequestException", "extensions": {"code": "BAD_USER_INPUT"}} for text in TEXTS]

@@ -1,7 +1,11 @@
 """Walks through what an integration does beyond its key: routes by labels, as lines that say the same after they are read and
-written, whether buttons of its messages may have the server call, and names that look like moments. Use: integrations.py BINARY [CHROMIUM]"""
+written, whether buttons of its messages may have the server call, what comes of a press, and names that look like moments.
+Use: integrations.py BINARY [CHROMIUM]"""
 
 import json
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from playwright.sync_api import expect
 
@@ -120,6 +124,93 @@ def calls(here, token, topic):
     here.judged("an integration whose buttons call")
 
 
+class Door(BaseHTTPRequestHandler):
+    """What buttons call: it answers the first call with 503, and all others with 204."""
+
+    calls = []
+
+    def do_PUT(self):  # pylint: disable=invalid-name
+        self.calls.append(self.path)
+        self.send_response(503 if len(self.calls) == 1 else 204)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        """Says nothing."""
+
+
+def rung(here, token, key, title, *actions):
+    """The page of a message with buttons, as ntfy's senders post it."""
+    posted(here.server, key, {"topic": "alerts", "title": title, "message": "ring", "actions": actions}, "/")
+    listed = here.server.post(token, "{ listMessages(limit: 100) { items { id title } } }")["listMessages"]["items"]
+    return next(f"/messages/{each['id']}" for each in listed if each["title"] == title)
+
+
+def pressed(here, token, topic):
+    """A message's buttons: links are followed, calls are pressed, and what came of a press is told, now and later."""
+    page, server = here.page, here.server
+    door = ThreadingHTTPServer(("127.0.0.1", 0), Door)
+    threading.Thread(target=door.serve_forever, daemon=True).start()
+    gate = f"http://127.0.0.1:{door.server_port}"
+    add = {"topicId": topic, "name": "Door", "kind": "NTFY", "allowHttpActions": True}
+    id = server.post(token, ADD, i=add)["createIntegration"]["id"]
+    key = server.post(token, "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }", id=id)["rotateIntegrationKey"]["key"]
+    call = {"action": "http", "label": "Open", "url": f"{gate}/open?key=urlSecret", "method": "PUT"}
+    look = {"action": "view", "label": "Look", "url": "https://cam.example/1"}
+    private = {"action": "http", "label": "Call home", "url": "http://10.0.0.1/"}
+    title = "Somebody is at the door"
+    path = rung(here, token, key, title, call, look, private)
+    here.go(path, title)
+    buttons = page.get_by_role("listitem")
+    button, link = (page.get_by_role(role, name=name, exact=True) for role, name in (("button", f"Open: {title}"), ("link", "Look: opens cam.example")))
+    expect(button).to_be_visible(timeout=60_000)
+    here.same("a button that opens something is a link that says where", [link.get_attribute(name) for name in ("href", "target", "rel")], [look["url"], "_blank", "noopener noreferrer"])
+    expect(buttons.filter(has_text="Look")).to_contain_text("cam.example")
+    expect(buttons.filter(has_text="Open")).to_contain_text("The server makes its call when you press it.")
+    here.same("nothing is called by looking, and nothing of the call is on the page", [Door.calls, "urlSecret" in page.content()], [[], False])
+    here.judged("a message with buttons")
+
+    held = []
+    page.route("**/graphql", lambda route: held.append(route) if "pressButton" in (route.request.post_data or "") else route.fallback())
+    button.click()
+    expect(buttons.filter(has_text="Open")).to_contain_text("Its call is under way", timeout=60_000)
+    button.click()
+    held.pop().continue_()
+    page.unroute("**/graphql")
+    expect(buttons.filter(has_text="Open")).to_contain_text("answered with status 503. You may press it again.", timeout=60_000)
+    expect(button).to_be_focused()
+    here.same("who presses twice meanwhile has pressed once", [len(held), Door.calls], [0, ["/open?key=urlSecret"]])
+    button.press("Enter")
+    expect(buttons.filter(has_text="✓ Done")).to_contain_text("answered with status 204", timeout=60_000)
+    expect(buttons.filter(has_text="✓ Done").get_by_role("status")).to_be_focused()
+    here.same("what is done is no button any more", [button.count(), len(Door.calls)], [0, 2])
+    home = page.get_by_role("button", name=f"Call home: {title}", exact=True)
+    home.click()
+    expect(buttons.filter(has_text="Call home")).to_contain_text("its address is not of the public internet. You may press it again.", timeout=60_000)
+    here.judged("buttons that were pressed")
+
+    # What was pressed before is told; what is over while somebody looks, and later, is no button any more.
+    here.go(path, title)
+    expect(buttons.filter(has_text="Open")).to_contain_text("✓ Done", timeout=60_000)
+    expect(buttons.filter(has_text="Call home")).to_contain_text("Not done", timeout=60_000)
+    version = server.post(token, STORED, id=id)["getIntegration"]["_version"]
+    server.post(token, CHANGE, i={"id": id, "_version": version, "allowHttpActions": False})
+    home.click()
+    expect(buttons.filter(has_text="Call home")).to_contain_text("It cannot be pressed any more", timeout=60_000)
+    expect(home).to_have_count(0)
+    here.go(path, title)
+    expect(buttons.filter(has_text="Call home")).to_contain_text("not of the public internet. It cannot be pressed any more", timeout=60_000)
+    expect(buttons.filter(has_text="Open")).to_contain_text("✓ Done")
+    here.same("where calls are allowed no more, nobody is shown a button to press", page.get_by_role("button", name=f": {title}").count(), 0)
+
+    # A button whose call is not allowed is a link from the beginning.
+    here.go(rung(here, token, key, "Without leave", call), "Without leave")
+    expect(page.get_by_role("row").filter(has_text="Links").get_by_role("link", name=f"Open: opens 127.0.0.1:{door.server_port}")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("heading", name="Buttons")).to_have_count(0)
+    here.same("a link calls nothing", len(Door.calls), 2)
+    door.shutdown()
+
+
 def names(here, token, topic):
     """A name that looks like a moment, and is none, stands in the timeline of an incident as it is."""
     page, server = here.page, here.server
@@ -140,8 +231,11 @@ def walk(server, browser, checks):
     topic = server.create_topic(token, "alerts")
     routes(here, token, topic)
     calls(here, token, topic)
+    pressed(here, token, topic)
     names(here, token, topic)
 
 
 if __name__ == "__main__":
+    # Buttons may call this machine, where the walk answers.
+    os.environ["TOCSIN_WEBHOOKS_ALLOW_LOOPBACK"] = "true"
     in_chromium(walk)

@@ -50,13 +50,20 @@ def filled(server):
     posted(server, key, {"action": "trigger", "key": "queue", "title": "Queue is stuck", "severity": "critical"}, "/in/event")
     incident = server.post(token, "{ page: incidentsByStateAndOpenedAt(state: OPEN) { items { id } } }")["page"]["items"][0]["id"]
     server.post(token, "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }", i={"topicId": topics["alerts"], "user": "ben", "roles": ["READER"], "push": True})
+    way = server.post(token, "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }",
+                      i={"topicId": topics["alerts"], "name": "Door", "kind": "NTFY", "allowHttpActions": True})["createIntegration"]["id"]
+    key = server.post(token, "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }", id=way)["rotateIntegrationKey"]["key"]
+    buttons = [{"action": "http", "label": "Open", "url": "https://door.example/"}, {"action": "view", "label": "Look " + "x" * 60, "url": "https://cam.example/"}]
+    posted(server, key, {"topic": "alerts", "title": "At the door", "message": "ring", "actions": buttons}, "/")
+    ring = server.post(token, "{ listMessages(limit: 100) { items { id title } } }")["listMessages"]["items"]
+    ring = next(each["id"] for each in ring if each["title"] == "At the door")
     people = server.post(token, "mutation { createGroup(name: \"ops\") { id } }")["createGroup"]["id"]
     server.post(token, "mutation($n: String!) { createUser(name: $n) { id } }", n=LONG)
     server.post(token, "mutation($id: ID!, $u: String!) { addGroupMember(groupId: $id, user: $u) { id } }", id=people, u=LONG)
     alerts = f"/topics/{topics['alerts']}"
     return {
         "/feed": "All messages", alerts: "alerts", f"{alerts}/settings": "alerts: settings", f"{alerts}/integrations": "alerts: integrations",
-        f"/messages/{message}": "Disk full on db-3", "/incidents": "Incidents", f"/incidents/{incident}": "Queue is stuck", "/send": "Send",
+        f"/messages/{message}": "Disk full on db-3", f"/messages/{ring}": "At the door", "/incidents": "Incidents", f"/incidents/{incident}": "Queue is stuck", "/send": "Send",
         "/search?q=disk": "Search", "/devices": "Devices", "/tokens": "Tokens", "/account": "Account", "/people": "People",
         "/deliveries": "Deliveries with problems", "/audit": "Audit", "/node": "Node", "/start": "Start",
     }

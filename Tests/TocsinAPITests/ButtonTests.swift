@@ -62,7 +62,8 @@ struct ButtonTests {
                 headers: ["Authorization": "Bearer headerSecret", "X-A": "b:c"],
                 body: "line one\n\nline two"
             )
-            (event.buttons, event.dueAt) = ([button], due)
+            let link = SenderEvent.Button(id: "view2", title: "Look", url: "https://cam.example/1")
+            (event.buttons, event.dueAt) = ([button, link], due)
             let intake = ButtonSealing(api.services.incidents, sealer: PlainSealer())
             let outcome = try await intake.take([event], from: integration).first
             return try #require(outcome?.messageID ?? outcome?.scheduledID)
@@ -78,6 +79,22 @@ struct ButtonTests {
                 ["m": .string(message), "b": .string(button)],
                 as: caller
             )
+        }
+
+        /// The buttons of a message, as who asks is shown them.
+        func shown(_ message: String, as caller: Identity = ButtonTests.alice) async throws -> JSONValue {
+            let fields = "id title url isCall mayPress press { isDone status problem }"
+            return try await api.run(
+                "query($m: ID!) { getMessage(id: $m) { buttons { \(fields) } } }",
+                ["m": .string(message)],
+                as: caller
+            )
+        }
+
+        /// The button that calls, as it is shown.
+        func call(_ message: String, as caller: Identity = ButtonTests.alice) async throws -> JSONValue? {
+            let answer = try await shown(message, as: caller)
+            return answer["data"]?["getMessage"]?["buttons"]?[0]
         }
 
         func change(_ input: JSONObject) async throws {
@@ -142,6 +159,82 @@ struct ButtonTests {
         for secret in ["urlSecret", "headerSecret", "gate.example", "http1", "calls"] {
             #expect(!answer.contains(secret), "\(answer)")
         }
+    }
+
+    @Test("who reads a message is shown its buttons, and nothing of what the server is to call")
+    func listed() async throws {
+        let scene = try await Scene()
+        let answer = try await scene.shown(try await scene.publish())
+        let buttons: JSONValue = [
+            ["id": "http1", "title": "Open", "url": .null, "isCall": true, "mayPress": true, "press": .null],
+            [
+                "id": "view2", "title": "Look", "url": "https://cam.example/1", "isCall": false, "mayPress": false,
+                "press": .null,
+            ],
+        ]
+        #expect(answer["data"]?["getMessage"]?["buttons"] == buttons, "\(answer)")
+        let text = answer.serializedString()
+        for secret in ["urlSecret", "headerSecret", "gate.example", "line one"] { #expect(!text.contains(secret)) }
+    }
+
+    @Test("each person is shown what came of their own last press, and who asks for several messages those of each")
+    func lastPress() async throws {
+        let calls = FakeCalls([.failed(reason: "it did not answer in time")])
+        let scene = try await Scene(calls)
+        let (message, other, api) = (try await scene.publish(), try await scene.publish(), scene.api)
+        let granted = try await api.run(
+            "mutation { grantTopic(input: {topicId: \"\(scene.topic)\", user: \"sub-bob\", roles: [READER]}) { id } }"
+        )
+        #expect(granted["errors"] == nil, "\(granted)")
+        _ = try await scene.press(message)
+        let failed: JSONValue = ["isDone": false, "status": .null, "problem": "it did not answer in time"]
+        #expect(try await scene.call(message)?["press"] == failed)
+        #expect(try await scene.call(message)?["mayPress"] == true)
+        #expect(try await scene.call(message, as: Self.bob)?["press"] == .null)
+        #expect(try await scene.call(message, as: Self.bob)?["mayPress"] == true)
+        _ = try await scene.press(message)
+        _ = try await scene.press(other, as: Self.bob)
+        let listed = try await api.run(
+            "{ listMessages { items { id buttons(limit: 1) { id press { status } } } } }"
+        )
+        let items = try #require(listed["data"]?["listMessages"]?["items"]?.arrayValue, "\(listed)")
+        let pressed = Dictionary(items.map { ($0["id"]?.stringValue ?? "", $0["buttons"] ?? .null) }) { first, _ in first }
+        #expect(pressed[message] == [["id": "http1", "press": ["status": 204]]], "\(listed)")
+        #expect(pressed[other] == [["id": "http1", "press": .null]], "\(listed)")
+    }
+
+    @Test("a button that is over, or that a token may not press, is shown as one that may not be pressed")
+    func notPressable() async throws {
+        let scene = try await Scene()
+        let message = try await scene.publish()
+        var reading = Self.alice
+        reading.scope = .readOnly
+        #expect(try await scene.call(message, as: reading)?["mayPress"] == false)
+        _ = try await scene.press(message)
+        try await scene.change(["allowHttpActions": false])
+        #expect(try await scene.call(message)?["mayPress"] == false)
+        #expect(try await scene.call(message)?["press"]?["status"] == 204, "what came of it is told all the same")
+        try await scene.change(["allowHttpActions": true])
+        #expect(try await scene.call(message)?["mayPress"] == true)
+        scene.api.time.advance(seconds: 86_401)
+        #expect(try await scene.call(message)?["mayPress"] == false)
+        #expect(try await scene.shown(message, as: Self.bob)["data"]?["getMessage"] == .null)
+    }
+
+    @Test("buttons that a publisher gives a message are shown, and never call")
+    func published() async throws {
+        let scene = try await Scene()
+        let made = try await scene.api.run(
+            "mutation($i: CreateMessageInput!) { createMessage(input: $i) { buttons { id url isCall mayPress } } }",
+            [
+                "i": [
+                    "topicId": .string(scene.topic), "type": 0, "title": "t", "body": "b",
+                    "push": ["actions": [["id": "http1", "title": "Open", "url": "https://a.example"]]],
+                ]
+            ]
+        )
+        let button: JSONValue = ["id": "http1", "url": "https://a.example", "isCall": false, "mayPress": false]
+        #expect(made["data"]?["createMessage"]?["buttons"] == [button], "\(made)")
     }
 
     @Test("a press whose call has failed may be made again, until one succeeds")

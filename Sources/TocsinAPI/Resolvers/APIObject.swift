@@ -56,6 +56,7 @@ package enum APIObject: Sendable {
     indirect case receiverPreview(ReceiverPreview)
     indirect case previewEvent(SenderEvent, TopicID?)
     indirect case buttonPress(ButtonPress)
+    indirect case messageButton(MessageButton)
     indirect case ping(StoredPing)
     indirect case pingPage([StoredPing], nextToken: String?)
     indirect case alert(StoredAlert)

@@ -4,9 +4,9 @@
 /// written down before its call begins, so the same button is called once for each person, whatever
 /// is repeated and on which node: again only where the call before has failed.
 package struct ButtonService: Sendable {
-    private let environment: ServiceEnvironment
-    private let rights: PushRights
-    private let integrations: ModelType
+    let environment: ServiceEnvironment
+    let rights: PushRights
+    let integrations: ModelType
     private let sealer: any Sealer
     private let http: any OutgoingHTTP
     /// Where calls may go; a reload may change it.
@@ -211,10 +211,9 @@ extension ButtonService {
             !stored.isDeleted,
             case .allow(let permitted) = AccessPolicy.decision(.get, on: rights.messages, for: caller),
             permitted.matches(stored, try reader.roles(askedBy: permitted, of: stored)),
-            // Not of its last change: presses are kept for as long as this.
-            case let made = Timestamp(milliseconds: stored[ModelType.makingTime].int ?? 0),
-            made.adding(seconds: Self.lifetimeSeconds) > environment.time.now(),
-            let call = call(of: button, in: stored), try isAllowed(call, reader),
+            isYoung(stored), let call = call(of: button, in: stored),
+            let integration = try reader.records(integrations, ids: [call.integrationID], where: .always).first,
+            Self.allowsCalls(integration),
             let topic = try reader.records(rights.topics, ids: [stored["topicId"].text ?? ""], where: .always).first,
             !topic.isDeleted
         else { return nil }
@@ -227,7 +226,16 @@ extension ButtonService {
         )
     }
 
-    private func call(of button: String, in message: Record) -> ButtonCall? {
+    /// Whether the message was made so lately that its buttons still act.
+    ///
+    /// Its last change does not count: presses are kept for as long as this.
+    func isYoung(_ message: Record) -> Bool {
+        let made = Timestamp(milliseconds: message[ModelType.makingTime].int ?? 0)
+        return made.adding(seconds: Self.lifetimeSeconds) > environment.time.now()
+    }
+
+    /// What a button of a message asks for; nil where it has no call.
+    func call(of button: String, in message: Record) -> ButtonCall? {
         guard !button.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else { return nil }
         let push: String? =
             switch message["push"] {
@@ -240,11 +248,10 @@ extension ButtonService {
         return ButtonCall(sealed: String(sealed.dropFirst().dropLast()), sealer)
     }
 
-    /// Whether the integration still has the server call.
-    private func isAllowed(_ call: ButtonCall, _ reader: any StoreReader) throws(StoreError) -> Bool {
-        let integration = try reader.records(integrations, ids: [call.integrationID], where: .always).first
-        return integration?.isDeleted == false && integration?["allowHttpActions"] == .bool(true)
-            && integration?["enabled"] != .bool(false)
+    /// Whether the integration has the server call.
+    static func allowsCalls(_ integration: Record) -> Bool {
+        !integration.isDeleted && integration["allowHttpActions"] == .bool(true)
+            && integration["enabled"] != .bool(false)
     }
 
     /// By whom a link presses, as they are now; nil: that is nobody.

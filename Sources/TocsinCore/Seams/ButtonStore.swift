@@ -32,6 +32,12 @@ package struct ButtonPress: Sendable, Hashable {
 package protocol ButtonReading {
     /// The last press of a button by a person; a write has it to itself.
     func buttonPress(_ button: String, of message: MessageID, by user: UserID) throws(StoreError) -> ButtonPress?
+    /// The last presses by a person of the buttons of these ids, in these messages.
+    func buttonPresses(
+        named buttons: [String],
+        of messages: [MessageID],
+        by user: UserID
+    ) throws(StoreError) -> [ButtonPress]
 }
 
 /// How presses of buttons are written.
