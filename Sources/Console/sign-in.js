@@ -5,7 +5,7 @@ import { explained, texts } from "./texts.js";
 
 export async function open({ query, signedIn }) {
   const wanted = query.get("return") ?? "/";
-  const { password, oidc } = await auth("methods");
+  const { password, oidc, address } = await auth("methods");
   const name = el("input", { name: "username", autocomplete: "username", required: true, autofocus: true });
   const secret = el("input", { name: "password", type: "password", autocomplete: "current-password", required: true });
   const caps = el("p", { className: "hint", role: "status" });
@@ -22,12 +22,18 @@ export async function open({ query, signedIn }) {
   return {
     title: texts.signIn.signIn,
     body: [
+      isElsewhere(address) ? el("p", { className: "error" }, texts.signIn.elsewhere(el("a", { href: `${address}/`, className: "free" }, address))) : null,
       password ? byPassword : null,
       !password && providers.length === 0 ? el("p", {}, texts.signIn.noWay) : null,
       providers.length > 0 ? el("div", { className: "row" }, providers) : null,
       el("p", { className: "hint" }, texts.signIn.noAdmin(el("a", { href: base + "/auth/setup" }, texts.signIn.enterCode))),
     ],
   };
+}
+
+/** Whether browsers find the server at another origin than this page's, by the address that the server tells. */
+function isElsewhere(address) {
+  return /^https?:/.test(address ?? "") && URL.canParse(address) && new URL(address).origin !== location.origin;
 }
 
 /** Asks for the password again, or sends to the provider and back; false where nothing was proved. */

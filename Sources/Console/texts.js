@@ -639,6 +639,7 @@ export const texts = {
     noWay: "This server has no way to sign in by a browser. Its operator can set one.",
     noAdmin: (link) => ["No administrator yet? The server's log told a code at its first start. ", link],
     enterCode: "Enter it here.",
+    elsewhere: (link) => ["This server's address is ", link, ". Sign in there: this page is at another address, where no sign-in lasts."],
     prove: "Prove again who you are",
     byProvider: "You go to your sign-in provider and come back here. Then do it once more.",
     goOn: "Go on",

@@ -72,7 +72,23 @@ def sign_in(server, browser, checks):
     expect(here.page.get_by_text("This server has no way to sign in by a browser.")).to_be_visible()
     here.same("the sign-in of a server without a way to sign in says so", here.page.get_by_label("Password").count(), 0)
     here.judged("sign-in without a way")
+    here.page.unroute("**/auth/methods")
+    elsewhere(here)
     here.page.context.close()
+
+
+def elsewhere(here):
+    """A page at another address than the server's own, where no sign-in lasts, says so and where to go."""
+    page = here.page
+    told = page.get_by_text("This server's address is")
+    for address, link in (("https://push.example/tocsin", 1), (here.server.address, 0), (None, 0), ("javascript:alert(1)", 0)):
+        page.route("**/auth/methods", lambda route, address=address: route.fulfill(json={"password": True, "oidc": [], "address": address}))
+        here.go("/sign-in", "Sign in")
+        expect(told).to_have_count(link)
+        page.unroute("**/auth/methods")
+        if link:
+            here.same("a page at another address leads to the server's own", told.get_by_role("link").get_attribute("href"), address + "/")
+            here.judged("sign-in elsewhere")
 
 
 def left(here):

@@ -7,7 +7,7 @@ import TocsinHTTP
 
 // Passwords, and what becomes of a session.
 extension AuthPaths {
-    /// How people may sign in; nothing else.
+    /// How people may sign in, and at which address.
     func methods() async -> OutgoingResponse {
         var providers: [JSONValue] = []
         for signIn in signIn.providers?.signIns.all ?? [] {
@@ -19,7 +19,11 @@ extension AuthPaths {
             if isAway { provider["away"] = .bool(true) }
             providers.append(.object(provider))
         }
-        return AuthAnswer.json(["password": .bool(signIn.service.takesPasswords), "oidc": .array(providers)])
+        var members: JSONObject = [
+            "password": .bool(signIn.service.takesPasswords), "oidc": .array(providers),
+        ]
+        if let address = signIn.publicAddress { members["address"] = .string(address) }
+        return AuthAnswer.json(.object(members))
     }
 
     /// `{username, password}`: 204 and the cookie.

@@ -14,6 +14,8 @@ struct SignInPart: Sendable {
     let cookies: SessionCookies
     /// The path of our first page, with a slash at its end.
     let home: String
+    /// By which browsers find the server, base path included; nil where no address is set.
+    let publicAddress: String?
     /// nil where nobody signs in with a provider.
     let providers: ProviderSessions?
     private let keeper: SessionKeeper
@@ -42,6 +44,7 @@ struct SignInPart: Sendable {
         identities = IdentityService(environment: store.environment)
         keeper = SessionKeeper(store: store.store, time: process.time, limits: limits)
         home = settings.server.basePath + "/"
+        publicAddress = settings.server.publicURL.map { $0 + settings.server.basePath }
         cookies = SessionCookies(
             Self.place(settings.server),
             path: settings.server.basePath.isEmpty ? "/" : settings.server.basePath

@@ -32,6 +32,8 @@ struct BasePathTests {
             for path in ["/tocsin/readyz", "/tocsin/livez", "/tocsin/auth/methods", "/tocsin/client/tocsin.js"] {
                 #expect(try await ask(path).status == 200, "\(path)")
             }
+            let methods = try await ask("/tocsin/auth/methods").json
+            #expect(methods["address"] == "https://push.example.com/tocsin", "a page elsewhere can say where to go")
             for path in ["/readyz", "/graphql", "/auth/methods", "/tocsinx/readyz"] {
                 #expect(try await ask(path).status == 404, "\(path)")
             }

@@ -149,6 +149,8 @@ struct PasswordSignInTests {
             withToken["Authorization"] = "Bearer nonsense"
             #expect(try await browser.post("/graphql", query, withToken).status == 401)
 
+            let methods = try await browser.get("/auth/methods", [:])
+            #expect(try methods.json == ["password": true, "oidc": []], "no address is told where none is set")
             let session = try await browser.get("/auth/session")
             #expect(try session.json["user"]?["name"] == "root", "\(session)")
             #expect(try await browser.get("/auth/session", [:]).status == 403)
