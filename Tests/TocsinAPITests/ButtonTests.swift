@@ -198,7 +198,9 @@ struct ButtonTests {
             "{ listMessages { items { id buttons(limit: 1) { id press { status } } } } }"
         )
         let items = try #require(listed["data"]?["listMessages"]?["items"]?.arrayValue, "\(listed)")
-        let pressed = Dictionary(items.map { ($0["id"]?.stringValue ?? "", $0["buttons"] ?? .null) }) { first, _ in first }
+        let pressed = Dictionary(items.map { ($0["id"]?.stringValue ?? "", $0["buttons"] ?? .null) }) { first, _ in
+            first
+        }
         #expect(pressed[message] == [["id": "http1", "press": ["status": 204]]], "\(listed)")
         #expect(pressed[other] == [["id": "http1", "press": .null]], "\(listed)")
     }
