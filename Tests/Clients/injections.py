@@ -91,7 +91,8 @@ def walk(server, context, checks):
                 "push": {"actions": [{"id": "button", "title": text, "url": "https://evil.example/"}]}}
         for name, value in more.items():
             try:
-                server.post(token, CREATE, i=message | {name: value})
+                # Under a key of its own, as what is asked for again under one must be the same.
+                server.post(token, CREATE, i=message | {"key": f"{name} {index}", name: value})
                 message[name] = value
             except AssertionError:
                 refused["field"] += 1
