@@ -379,7 +379,7 @@ struct RouteTests {
             let ada = scene.receivers.ada
             let seed = UInt64.random(in: 0...UInt64.max)
             var random = StormRandom(seed: seed)
-            let topic = try await scene.receivers.topic(#"a "b" priority 3"#, of: ada)
+            let topic = try await installation.makeTopic(#"a "b" priority 3"#, token: ada)
             let routes = (0..<20).map { number -> (match: String, topic: String?, priority: Int64?) in
                 var match: JSONObject = [:]
                 for place in 0..<3 {
