@@ -65,7 +65,13 @@ package struct SQLiteBackup: Sendable {
 
     private func check() throws(StoreError) {
         var (original, other) = (stat(), stat())
-        guard stat(source, &original) == 0, original.st_mode & S_IFMT == S_IFREG else {
+        let isThere = stat(source, &original) == 0
+        guard isThere || errno != EACCES else {
+            throw .mismatch(
+                reason: "This user may not look into the folder of \(source). Run the command as the server's user."
+            )
+        }
+        guard isThere, original.st_mode & S_IFMT == S_IFREG else {
             throw .mismatch(reason: "There is no database at \(source). Name it with --data-dir or --database.")
         }
         let name = destination.split(separator: "/").last ?? ""
@@ -101,6 +107,13 @@ package struct SQLiteBackup: Sendable {
 
     private func makeFile(_ path: String) throws(StoreError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        if descriptor < 0, [ENOENT, ENOTDIR, EACCES, EROFS].contains(errno) {
+            // The name is wrong, and nothing of the database.
+            throw .mismatch(
+                reason: "The backup cannot be written (\(path): \(String(cString: strerror(errno)))). "
+                    + "Name a file in a folder that is there, and that this user may write."
+            )
+        }
         guard descriptor >= 0 else { throw Self.failure("the backup cannot be written", path) }
         close(descriptor)
     }

@@ -34,6 +34,12 @@ struct DataAccess: Sendable {
     /// Refuses to go on where the database is a file that is not there.
     func requireDatabase() throws(StartError) {
         guard case .sqlite(let path) = server.databaseAddress, !SystemFile.exists(path) else { return }
+        guard !SystemFile.isShut(path) else {
+            throw StartError(
+                "This user may not look into the folder of \(path). Run the command as the server's user, such as: sudo -u tocsin "
+                    + "tocsin …"
+            )
+        }
         throw StartError(
             "There is no database at \(path). Check --data-dir, TOCSIN_DATA_DIR and --database; `tocsin serve` and `tocsin user "
                 + "add` make a new one."

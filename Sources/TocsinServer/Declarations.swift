@@ -238,13 +238,19 @@ package enum SettingsCheck {
         return (problems, warnings)
     }
 
-    /// What is wrong with schema, routes and trusted documents.
+    /// What is wrong with schema, routes, receivers and trusted documents.
     private static func declared(by settings: Settings) -> (problems: [String], warnings: [String]) {
         do throws(StartError) {
             _ = try SchemaLoading.load(settings.server)
         } catch {
-            // Documents cannot be held against it; all else of the routes can be told.
-            return ([error.description] + RouteLoading.problemsOfForm(settings.server.routesPath), [])
+            // Documents cannot be held against it; all else of routes and receivers can be told.
+            var problems = [error.description] + RouteLoading.problemsOfForm(settings.server.routesPath)
+            do throws(StartError) {
+                _ = try ReceiverLoading.catalog(settings.server)
+            } catch {
+                problems.append(error.description)
+            }
+            return (problems, [])
         }
         do {
             // Only for what this check seals and nobody sees.

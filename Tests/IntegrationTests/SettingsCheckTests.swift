@@ -59,7 +59,7 @@ struct SettingsCheckTests {
         }
     }
 
-    @Test("everything is told at once: settings, apps, schema, routes, certificate and directory; by --json too")
+    @Test("everything is told at once: settings, apps, schema, routes, receivers, certificate, folder; by --json too")
     func everything() async throws {
         try await Self.inFolder { folder in
             let files = [
@@ -68,6 +68,7 @@ struct SettingsCheckTests {
                 prot = 9
                 schema = "\(folder)/model.graphql"
                 routes = "\(folder)/routes.json"
+                receivers = "\(folder)/no-receivers.json"
                 tls-certificate = "\(folder)/none.pem"
                 tls-key = "\(folder)/none-key.pem"
                 data-dir = "\(folder)/tocsin.toml/data"
@@ -83,7 +84,8 @@ struct SettingsCheckTests {
                 try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
             }
             let words = [
-                "port", "com.example.app", "Strin", "routes.json", "none.pem", "tocsin.toml/data", "no-ca.pem",
+                "port", "com.example.app", "Strin", "routes.json", "no-receivers.json", "none.pem",
+                "tocsin.toml/data", "no-ca.pem",
             ]
             let config = ["--config", folder + "/tocsin.toml"]
             let plain = try await Self.command(folder, ["settings", "check"] + config)
@@ -157,6 +159,31 @@ struct SettingsCheckTests {
         }
     }
 
+    @Test("whom a folder does not let in is told so, and not that there is no database")
+    func shutFolder() async throws {
+        try await Self.inFolder { folder in
+            let made = try await Self.command(folder, ["user", "add", "ada", "--data-dir", folder + "/data"])
+            try #require(made.status == 0, "\(made.errors)")
+            chmod(folder + "/data", 0)
+            defer { chmod(folder + "/data", 0o700) }
+            for look in [["user", "list"], ["backup", folder + "/copy.db"]] {
+                let command = [try TestBinary.path()] + look + ["--data-dir", folder + "/data"]
+                // Root is let in everywhere, unless it gives that up.
+                let weaker = ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+                let words = geteuid() == 0 ? weaker + command : command
+                let result = try await ChildProcess.run(
+                    words[0],
+                    Array(words.dropFirst()),
+                    environment: TestBinary.environment,
+                    folder: folder
+                )
+                #expect(result.status == 1, "\(look): \(result)")
+                #expect(result.errors.contains("may not look into the folder"), "\(look): \(result.errors)")
+                #expect(!result.errors.contains("There is no database"), "\(look): \(result.errors)")
+            }
+        }
+    }
+
     @Test("a port that is taken is told in plain words, with what to do")
     func takenPort() async throws {
         try await Self.inFolder { folder in
@@ -174,6 +201,22 @@ struct SettingsCheckTests {
                 ),
                 "\(second.errors)"
             )
+        }
+    }
+
+    @Test("an address that is nobody's is told with what mends it, and nothing of others who use it")
+    func foreignAddress() async throws {
+        try await Self.inFolder { folder in
+            for (host, words) in [
+                ("no-such-host.invalid", "no address of this name is known. Mend the name"),
+                // A network for examples alone (RFC 5737).
+                ("192.0.2.1", "this machine has no such address. Choose one that it has"),
+            ] {
+                let start = ["serve", "--host", host, "--port", "0", "--data-dir", folder + "/data"]
+                let result = try await Self.command(folder, start)
+                #expect(result.status == 1 && result.errors.contains(words), "\(host): \(result.errors)")
+                #expect(!result.errors.contains("stop who uses it"), "\(result.errors)")
+            }
         }
     }
 

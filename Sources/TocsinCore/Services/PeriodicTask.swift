@@ -23,8 +23,10 @@ package struct PeriodicTask: Sendable {
         self.round = round
     }
 
-    /// Does a round now and one after each period, until the task is cancelled; a round that fails
-    /// is reported, and the next one comes as usual.
+    /// Does a round now and one after each period, until the task is cancelled.
+    ///
+    /// A round that fails is reported, and the next one comes as usual. One that the cancelling
+    /// cuts short is not.
     package func run(
         by time: any TimeSource,
         counting metrics: JobMetrics? = nil,
@@ -39,6 +41,8 @@ package struct PeriodicTask: Sendable {
                     metrics?.failed(job)
                 }
             } catch {
+                // What a stop cuts short is no failure.
+                guard !Task.isCancelled else { return }
                 metrics?.failed(job)
                 report(error)
             }

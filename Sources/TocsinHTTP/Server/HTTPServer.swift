@@ -132,13 +132,16 @@ package final class HTTPServer<Service: GraphQLService>: Sendable {
         }
     }
 
-    /// Why an address cannot be listened on, without the name of the call that failed.
+    /// Why an address cannot be listened on and what to do, without the name of the call that
+    /// failed.
     private static func cause(_ error: any Error) -> String {
-        guard let failure = error as? IOError else { return "no address of this name is known" }
+        guard let failure = error as? IOError else {
+            return "no address of this name is known. Mend the name, or write an IP address"
+        }
         return switch failure.errnoCode {
-        case EADDRINUSE: "another program listens there"
-        case EADDRNOTAVAIL: "this machine has no such address"
-        case EACCES, EPERM: "this user may not take the port (ports below 1024 need a right)"
+        case EADDRINUSE: "another program listens there. Choose a free address, or stop who uses it"
+        case EADDRNOTAVAIL: "this machine has no such address. Choose one that it has, or 0.0.0.0 for all of them"
+        case EACCES, EPERM: "this user may not take the port (ports below 1024 need a right). Choose a higher one"
         default: String(cString: strerror(failure.errnoCode))
         }
     }
@@ -341,7 +344,7 @@ package enum HTTPServerError: Error, Sendable, Hashable, CustomStringConvertible
     package var description: String {
         switch self {
         case .cannotListen(let host, let port, let cause):
-            "Cannot listen on \(host) port \(port): \(cause). Choose a free address, or stop who uses it."
+            "Cannot listen on \(host) port \(port): \(cause)."
         case .cannotListenOnSocket(let path, let cause):
             "Cannot listen on the socket \(path): \(cause). Choose another path, or mend this one."
         case .socketTaken(let path):

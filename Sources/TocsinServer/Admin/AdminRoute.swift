@@ -56,10 +56,13 @@ enum AdminAnswer {
 
 extension IncomingRequest {
     /// The members of the JSON object in the body; none for an empty body, nil for another one.
-    var adminMembers: JSONObject? {
+    ///
+    /// A member of another name is refused with nil too: an order that is misspelt is not obeyed.
+    func adminMembers(_ names: Set<String>) -> JSONObject? {
         guard body.readableBytes > 0 else { return [:] }
         let limits = JSONLimits(maximumBytes: 16 * 1024, maximumDepth: 4, maximumValues: 32)
-        return (try? JSONParser.parse(Array(body.readableBytesView), limits: limits))?.objectValue
+        let members = (try? JSONParser.parse(Array(body.readableBytesView), limits: limits))?.objectValue
+        return members.flatMap { $0.keys.allSatisfy(names.contains) ? $0 : nil }
     }
 
     /// Whether the query has this name, with any value or none but `0` and `false`.

@@ -53,8 +53,8 @@ struct BackupRoute: AdminRoute {
                 + "is copied by Tocsin."
             return AdminAnswer.error(.conflict, .conflict, text)
         }
-        guard let members = request.adminMembers, let file = members["file"]?.stringValue, file.hasPrefix("/"),
-            !file.utf8.contains(0), file.utf8.count < 4096
+        guard let members = request.adminMembers(["file", "replace"]), let file = members["file"]?.stringValue,
+            file.hasPrefix("/"), !file.utf8.contains(0), file.utf8.count < 4096
         else {
             let text = "Send {\"file\": \"/path/of/the/copy\"}, as a path from the root of the server's machine."
             return AdminAnswer.error(.badRequest, .badUserInput, text)

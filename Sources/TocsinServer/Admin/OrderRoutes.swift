@@ -28,8 +28,10 @@ struct LogLevelRoute: AdminRoute {
     let control: LogControl
 
     func answer(_ request: IncomingRequest) async -> OutgoingResponse {
-        guard let members = request.adminMembers, let level = members["level"]?.stringValue else {
-            let text = "Send {\"level\": \"debug\"}, with \"for\" and \"only\" as you like."
+        guard let members = request.adminMembers(["level", "for", "only"]),
+            let level = members["level"]?.stringValue
+        else {
+            let text = "Send {\"level\": \"debug\"}, with \"for\" and \"only\" as you like, and nothing else."
             return AdminAnswer.error(.badRequest, .badUserInput, text)
         }
         do throws(LogOrderProblem) {
@@ -53,7 +55,7 @@ struct DrainRoute: AdminRoute {
     let stop: @Sendable (_ drainSeconds: Double) -> Void
 
     func answer(_ request: IncomingRequest) async -> OutgoingResponse {
-        let asked = request.adminMembers.map { $0["seconds"] ?? .null }
+        let asked = request.adminMembers(["seconds"]).map { $0["seconds"] ?? .null }
         let seconds: Double? =
             switch asked {
             case .null?: self.seconds
@@ -62,7 +64,8 @@ struct DrainRoute: AdminRoute {
             default: nil
             }
         guard let seconds, (0...600).contains(seconds) else {
-            return AdminAnswer.error(.badRequest, .badUserInput, "Send {\"seconds\": N} with a number from 0 to 600.")
+            let text = "Send {\"seconds\": N} with a number from 0 to 600, or nothing."
+            return AdminAnswer.error(.badRequest, .badUserInput, text)
         }
         logger.notice(
             "a stop was asked for over the admin listener",

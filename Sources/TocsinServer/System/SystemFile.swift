@@ -29,6 +29,9 @@ package enum SystemFile {
     /// Whether there is something of this name.
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// Whether a folder on the way to this name does not let this user through.
+    static func isShut(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == EACCES }
+
     /// Whether it is a file that can be read again and again, and no pipe or folder.
     static func isPlain(_ path: String) -> Bool {
         var status = stat()

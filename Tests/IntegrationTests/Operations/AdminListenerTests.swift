@@ -57,6 +57,16 @@ struct AdminListenerTests {
             let page = try await Self.ask("/admin/state", installation, ["--header", "Origin: http://127.0.0.1"])
             #expect(page.status == 403)
             #expect(try await Self.ask("/admin/drain", installation).status == 405)
+            // An order that is misspelt is not obeyed: this one would stop the server at once.
+            for (order, body) in [
+                ("drain", #"{"second": 10}"#), ("log-level", #"{"level": "info", "until": "1m"}"#),
+                ("backup", #"{"file": "/nowhere/copy.db", "overwrite": true}"#),
+            ] {
+                let refused = try await Self.ask("/admin/" + order, installation, ["--json", body])
+                // PostgreSQL is told of its own tools first.
+                let isElsewhere = order == "backup" && AnyDatabase.isPostgres
+                #expect(refused.status == (isElsewhere ? 409 : 400), "\(order): \(refused)")
+            }
             #expect(try await installation.http("/livez").status == 200)
             for path in ["/admin/state", "/startupz"] {
                 #expect(try await installation.http(path).status == 404, "\(path)")

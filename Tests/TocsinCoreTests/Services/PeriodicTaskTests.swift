@@ -59,4 +59,21 @@ struct PeriodicTaskTests {
         #expect(!after.contains("tocsin_job_interval_seconds{"), "\(after)")
         #expect(after.contains(#"tocsin_jobs_total{task="messages",result="ok"} 2"#))
     }
+
+    @Test("a round that a stop cuts short is no failure: nothing is told or counted")
+    func stopped() async {
+        let (time, seen, metrics) = (SleepingTime(sleeps: 3), Seen(), JobMetrics())
+        let task = PeriodicTask(.messages, everySeconds: 60, failure: "it could not be done") {
+            () async throws(ServiceError) in
+            withUnsafeCurrentTask { $0?.cancel() }
+            throw .unavailable("the server is stopping")
+        }
+        // In a task of its own, which is cancelled in the midst of the round.
+        await Task {
+            await task.run(by: time, counting: metrics) { _ in seen.failures.withLock { $0 += 1 } }
+        }.value
+        #expect(seen.failures.withLock { $0 } == 0)
+        let text = String(decoding: MetricFormat.text.write(metrics.families), as: UTF8.self)
+        #expect(text.contains(#"tocsin_jobs_total{task="messages",result="failed"} 0"# + "\n"), "\(text)")
+    }
 }
