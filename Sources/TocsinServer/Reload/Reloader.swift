@@ -83,6 +83,14 @@ package final class Reloader: Sendable {
         var outcome = ReloadOutcome(result: .refused, changed: [], pending: new.pending, warnings: reading.warnings)
         if schema.hasChanged, !outcome.pending.contains("schema") { outcome.pending.append("schema") }
         outcome.problems = SettingsConsistency(new.settings).problems
+        if outcome.pending.contains("schema") {
+            // It waits for a restart, which must not be the first to find it broken.
+            do throws(StartError) {
+                _ = try SchemaLoading.load(reading.settings.server)
+            } catch {
+                outcome.problems.append(error.description)
+            }
+        }
         guard outcome.problems.isEmpty else { return outcome }
         let plan = ReloadPlan(parts, from: current, to: new.settings, declarations)
         guard let declarations = plan.declarations, plan.problems.isEmpty else {

@@ -92,6 +92,46 @@ struct ReloadTests {
         }
     }
 
+    @Test("a schema waits for a restart, and one that would stop it refuses the reload")
+    func schema() async throws {
+        let prepare = { (installation: Installation) in
+            try Self.write("rate-burst = 100\n", installation)
+            installation.options = ["--config", installation.folder + "/" + Self.path]
+        }
+        try await Installation.run(prepare: prepare) { installation in
+            let model = installation.folder + "/model.graphql"
+            try Self.write("rate-burst = 200\nschema = \"\(model)\"\n", installation)
+            for (text, words) in [(nil, "cannot be read"), ("type Topic {", "Syntax Error")] as [(String?, String)] {
+                if let text { try Self.write(text, installation, "model.graphql") }
+                let refused = try await installation.attempt(["admin", "reload"])
+                #expect(refused.status == 1 && refused.errors.contains(words), "\(refused)")
+            }
+            let settings = try JSONParser.parse(try await installation.administer(["admin", "settings"]))
+            #expect(settings["rate-burst"]?["value"] == "100", "\(settings)")
+            try Self.write(Self.model, installation, "model.graphql")
+            let outcome = try JSONParser.parse(try await installation.administer(["admin", "reload"]))
+            #expect(outcome["changed"] == ["rate-burst"] && outcome["pendingRestart"] == ["schema"], "\(outcome)")
+        }
+    }
+
+    private static let model = """
+        type Topic @model @auth(rules: [{ allow: owner }]) {
+          id: ID!
+          name: String! @index(name: "byName", queryField: "getTopicByName")
+          arn: String!
+        }
+        type Message @model @auth(rules: [{ allow: owner, operations: [create, read] }]) {
+          id: ID!
+          type: Int!
+          title: String!
+          body: String!
+          createdAt: AWSDateTime!
+          topicId: ID! @index(name: "byTopicIdAndCreatedAt", sortKeyFields: ["createdAt"],
+            queryField: "getMessageByTopicIdAndCreatedAt")
+        }
+
+        """
+
     @Test("another key of Apple's is used at the next push, over a new connection; the first one may come back")
     func applesKey() async throws {
         let simulator = ["--other-key", "SIMTEAM001/SIMOTHER01/com.example.tocsin"]
