@@ -41,21 +41,21 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StartError) {
             application = try await Self.makeApplication(loaded, flags, log)
         } catch {
-            throw CommandFailure(error.description)
+            throw Self.failedStart(error.description, log)
         }
         let address: String
         do {
             address = try await application.start()
         } catch {
             await application.stop()
-            throw CommandFailure(error.description)
+            throw Self.failedStart(error.description, log)
         }
         if let readyFile {
             do throws(SystemFile.Failure) {
                 try SystemFile.replace(readyFile, with: Array(address.utf8), mode: 0o666)
             } catch {
                 await application.stop()
-                throw CommandFailure("The ready file \(readyFile) cannot be written: \(error.reason).")
+                throw Self.failedStart("The ready file \(readyFile) cannot be written: \(error.reason).", log)
             }
         }
         let (reloads, steps, stops) = (hangups.signals, levels.signals, signals.signals)
@@ -80,6 +80,12 @@ struct ServeCommand: AsyncParsableCommand {
             return drainSeconds
         }
         await application.stop(drainSeconds: drainSeconds ?? loaded.settings.server.drainSeconds)
+    }
+
+    /// What ends the command; whoever reads the log alone is told, too.
+    private static func failedStart(_ reason: String, _ log: LogDestination) -> CommandFailure {
+        log.tellFailedStart(reason, by: SystemTime())
+        return CommandFailure(reason)
     }
 
     /// The server, with what systemd or its like has opened for it and wants to hear.

@@ -201,6 +201,11 @@ struct SettingsCheckTests {
                 ),
                 "\(second.errors)"
             )
+            // Whoever collects lines of JSON hears of it, and of no other error.
+            let lines = second.errors.split(separator: "\n").compactMap { try? JSONParser.parse(String($0)) }
+            let errors = lines.filter { $0["level"] == "error" }
+            #expect(errors.map { $0["event"] } == ["start_failed"], "\(second.errors)")
+            #expect(errors.first?["reason"]?.stringValue?.contains("another program listens there") == true)
         }
     }
 

@@ -39,6 +39,9 @@ package struct LogStyle: Sendable {
         return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
     }
 
+    /// Whether people read the lines as they are.
+    var isForPeople: Bool { format == .text }
+
     /// The line with its end.
     package func bytes(of line: LogLine) -> [UInt8] {
         var writer = JSONWriter(capacity: 384)

@@ -27,6 +27,15 @@ package struct LogDestination: Sendable {
         return LogDestination(output: output, style: style)
     }
 
+    /// Says in the log why the server does not start.
+    ///
+    /// On a terminal nothing is written: there the command says it as its last sentence.
+    package func tellFailedStart(_ reason: String, by time: any TimeSource) {
+        guard !style.isForPeople else { return }
+        let metadata: Logger.Metadata = ["event": "start_failed", "reason": "\(reason)"]
+        output.write(style.bytes(of: LogLine(.error, "the server does not start", metadata, at: time.now())))
+    }
+
     /// Waits until all is written, at most for this time.
     package func flush(within time: Duration) { output.flush(within: time) }
 }
