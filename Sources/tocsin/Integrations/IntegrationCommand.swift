@@ -97,6 +97,22 @@ extension IntegrationCommand {
         @OptionGroup var ways: IntegrationWays
         @OptionGroup var client: ClientOptions
 
+        private static let kinds = [
+            "alertmanager", "grafana", "pagerduty", "ntfy", "gotify", "slack", "cloudevents", "heartbeat", "event",
+            "mail", "template",
+        ]
+
+        func validate() throws {
+            let kinds = Self.kinds
+            guard kinds.contains(kind.lowercased()) else {
+                let names = kinds.dropLast().joined(separator: ", ") + " and \(kinds.last ?? "")"
+                throw ValidationError("--kind \(kind) is not one of \(names).")
+            }
+            guard grouping.map({ ["group", "alert", "none"].contains($0.lowercased()) }) ?? true else {
+                throw ValidationError("--grouping \(grouping ?? "") is not one of group, alert and none.")
+            }
+        }
+
         func run() async throws {
             try await client.run { client in
                 var input: JSONObject = ["name": .string(name), "kind": .string(kind.uppercased())]

@@ -92,6 +92,12 @@ struct ReceiverShapeTests {
             for words in ["TOCSIN_RECEIVER_SHAPES", "NTFY", "It takes ALERTMANAGER, EVENT."] {
                 #expect(made.errors.contains(words), "\(made)")
             }
+            for words in [["--kind", "nfty"], ["--kind", "event", "--grouping", "groups"]] {
+                let arguments = ["integration", "add", "gate", "--topic", "alerts"] + words
+                let wrong = try await installation.tocsin(arguments, token: scene.ada)
+                let sentence = words.suffix(2).joined(separator: " ") + " is not one of"
+                #expect(wrong.status == 2 && wrong.errors.contains(sentence), "\(wrong)")
+            }
         }
     }
 
