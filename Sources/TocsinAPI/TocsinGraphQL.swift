@@ -71,6 +71,8 @@ package final class TocsinGraphQL: GraphQLService {
             let isKey = credentials.authorization == nil && refusal == .malformed
             return .refused(message: (isKey ? .notAuthorized : refusal).rawValue)
         case .unavailable(let reason):
+            // A client that has gone cut the look-up short: nothing failed, and nobody hears this.
+            guard !Task.isCancelled else { return .unavailable(message: "The client has gone.") }
             // What is wrong with keys or database is for the log, not for who
             // has not shown who they are.
             let id = services.report(reason)

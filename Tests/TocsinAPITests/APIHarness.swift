@@ -402,8 +402,15 @@ struct PlainSealer: Sealer {
 
 /// The token is the user's name.
 struct NameAuthenticator: Authenticator {
+    /// The token that nobody can look up just now.
+    static let away = "(away)"
+    /// The token of a client that goes while its token is looked up.
+    static let leaving = "(leaving)"
+
     func authenticate(token: String, from address: String?) async -> AuthenticationResult {
-        token.isEmpty ? .refused(.malformed) : .identity(APIHarness.identity(token))
+        if token == Self.leaving { withUnsafeCurrentTask { $0?.cancel() } }
+        if [Self.away, Self.leaving].contains(token) { return .unavailable(reason: "The server is stopping.") }
+        return token.isEmpty ? .refused(.malformed) : .identity(APIHarness.identity(token))
     }
 }
 
