@@ -8,8 +8,9 @@ import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
 import { endReads, followReads } from "./reads.js";
 import { soon } from "./turns.js";
-import { beginWatch, endWatch } from "./shared.js";
+import { beginWatch, endWatch, isReadable } from "./shared.js";
 import * as store from "./store.js";
+import { shareAs } from "./tabs.js";
 import { explained, texts } from "./texts.js";
 
 const main = document.getElementById("main");
@@ -27,6 +28,8 @@ const PASSING = ["CONNECTION_FAILED", "TIMED_OUT", "UNAVAILABLE"];
 
 let current = { stop() {} };
 let me = null;
+/** Whose page this is, from the first who signs in on: what it holds, its socket too, is for nobody else. */
+let owner = null;
 let turn = 0;
 let title = "";
 let unreadCount = 0;
@@ -49,9 +52,18 @@ function find(path) {
     if (wanted.length !== parts.length) continue;
     if (!wanted.every((part, index) => part === ":id" || part === parts[index])) continue;
     const place = wanted.indexOf(":id");
-    return { view, id: place < 0 ? null : decodeURIComponent(parts[place]) };
+    return { view, id: place < 0 ? null : named(parts[place]) };
   }
   return null;
+}
+
+/** What a part of an address names; one that is cut in the middle of a letter names itself. */
+function named(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** Goes to a view's address, as a link would. */
@@ -163,7 +175,8 @@ function signIn(wanted) {
 /** Called when somebody has signed in: goes where they wanted to. */
 async function signedIn(wanted) {
   me = null;
-  return go(/^\/(?!\/)/.test(wanted ?? "") ? wanted : "/");
+  // Browsers take a backslash for a slash: two of them name another host.
+  return go(/^\/(?![/\\])/.test(wanted ?? "") ? wanted : "/");
 }
 
 /** Who is signed in; while the server cannot be reached, who was. */
@@ -171,7 +184,16 @@ async function begin() {
   const ask = (more) => client.query(`{ me { userId username admin ${more} notifications } }`).then((data) => data.me);
   // While nodes are upgraded one by one, this page may ask one that knows of no makers of groups.
   const asked = () => ask("groupMaker").catch((error) => (error.code === "GRAPHQL_VALIDATION_FAILED" ? ask("") : Promise.reject(error)));
-  ({ answer: me } = await store.answered("me", asked, () => store.person() ?? undefined));
+  const { answer: found } = await store.answered("me", asked, () => store.person() ?? undefined);
+  const before = owner ?? store.person()?.userId;
+  // Somebody else has signed in, here or in another tab: every page that is open begins anew, as theirs.
+  if (before && before !== found.userId) tabs.postMessage("somebody else");
+  if (owner && owner !== found.userId) {
+    location.reload();
+    await new Promise(() => {});
+  }
+  [me, owner] = [found, found.userId];
+  shareAs(owner);
   store.begin(me);
   beginWatch();
   followReads();
@@ -186,7 +208,7 @@ async function loadTopics() {
     "query Topics($nextToken: String) { listTopics(limit: 200, nextToken: $nextToken) { items { id name owner roles lastNumber } nextToken } }",
     {}, (data) => data.listTopics));
   // A list that may go on says nothing of what is not in it.
-  if (!isOld && found.length < 1000 && found.every(Boolean)) void store.keepOnly(new Set(found.map(({ id }) => id)));
+  if (!isOld && found.length < 1000 && found.every(Boolean)) void store.keepOnly(new Set(found.filter(isReadable).map(({ id }) => id)));
   return found.filter(Boolean).sort((left, right) => left.name.localeCompare(right.name));
 }
 

@@ -2,14 +2,14 @@
 import { base, client, parts } from "./api.js";
 import { makeDock } from "./dock.js";
 import { el, put } from "./dom.js";
-import { takenBack, watchShared } from "./shared.js";
+import { isReadable, takenBack, watchShared } from "./shared.js";
 import * as store from "./store.js";
 import { texts } from "./texts.js";
 
 const [bar, rail, below] = ["bar", "rail", "dock"].map((id) => document.getElementById(id));
 const dock = makeDock(below, rail);
 
-/** The topics of the last list; one that is not in the next is lost. */
+/** The topics of the last list that may be read; one that is not in the next is lost. */
 let listed = new Set();
 let stateText = "";
 /** Whose frame it is: an answer that comes later is for nobody. */
@@ -75,9 +75,9 @@ export async function fillRail(me, path, host) {
     badge(readState.unread);
     shown = list;
     open = count;
-    const gone = [...listed].filter((id) => !list.some((topic) => topic.id === id));
-    listed = new Set(list.map(({ id }) => id));
-    gone.forEach(host.lost);
+    const before = listed;
+    listed = new Set(list.filter(isReadable).map(({ id }) => id));
+    [...before].filter((id) => !listed.has(id)).forEach(host.lost);
     watchShared(list.filter(({ owner }) => owner !== me.username && !owner?.startsWith(`${me.userId}::`)), takenBack);
   } catch (error) {
     if (whose !== me) return;

@@ -32,6 +32,9 @@ export function beginWatch() {
 
 export const endWatch = () => end();
 
+/** Whether its messages may be read: who may publish alone sees the topic, and none of them. */
+export const isReadable = ({ roles }) => roles.length === 0 || roles.some((role) => role !== "PUBLISHER");
+
 /** All tabs look which topics there are, this one too: it hears its own channels but the one that speaks. */
 export const takenBack = () => tabs.postMessage("topics");
 

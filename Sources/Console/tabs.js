@@ -2,7 +2,7 @@
 // when that tab goes the next one takes over, and each feed goes on at its own cursor.
 import { texts } from "./texts.js";
 
-const NAME = `tocsin-socket ${new URL("../..", import.meta.url).pathname}`;
+const PLACE = `tocsin-socket ${new URL("../..", import.meta.url).pathname}`;
 /** A tab that does not answer in this time is asleep: its lock is taken from it. */
 const ASLEEP = 5000;
 /** A tab that has not asked for so long is gone; tabs ask every 15 s, hidden ones every minute. */
@@ -12,12 +12,19 @@ export const canShare = Boolean(globalThis.navigator?.locks && globalThis.Broadc
 
 const own = new Set();
 let leads = false;
+let whose = "";
+const name = () => `${PLACE} ${whose}`;
+
+/** Says who is signed in here, before any socket is opened: a socket is one session's, so tabs of others have another. */
+export function shareAs(userId) {
+  whose = userId;
+}
 
 /** What a tab has in place of a WebSocket. */
 export class SharedSocket {
   readyState = 0;
   #id = Math.random().toString(36).slice(2);
-  #channel = new BroadcastChannel(NAME);
+  #channel = new BroadcastChannel(name());
   #address;
   #timer;
   /** The tab that answers; two may, for a moment, while one takes over. */
@@ -86,7 +93,7 @@ function lead(steal = false) {
   if (leads && !steal) return;
   leads = true;
   let hub;
-  navigator.locks.request(NAME, { steal }, () => new Promise(() => (hub = makeHub()))).catch(() => {
+  navigator.locks.request(name(), { steal }, () => new Promise(() => (hub = makeHub()))).catch(() => {
     hub?.close();
     if (hub) leads = false;
     if (hub && own.size > 0) lead();
@@ -95,7 +102,7 @@ function lead(steal = false) {
 
 /** The side of the tab that has the socket. */
 function makeHub() {
-  const channel = new BroadcastChannel(NAME);
+  const channel = new BroadcastChannel(name());
   const hub = Math.random().toString(36).slice(2);
   /** Each socket of a tab: the ids of what it has subscribed to, and when it was heard of. */
   const members = new Map();
