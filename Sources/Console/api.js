@@ -66,7 +66,7 @@ export async function provenly(act) {
   } catch (error) {
     if (error.code !== "REAUTHENTICATE") throw error;
     const { askPassword } = await import("./sign-in.js");
-    if (!(await askPassword())) throw error;
+    if (!(await askPassword())) throw new TocsinError("CANCELLED", texts.api.notProven);
     return act();
   }
 }

@@ -79,6 +79,8 @@ async function show(fromTop = false, isAgain = false) {
   const found = find(path);
   current.stop();
   current = { stop() {} };
+  // What a dialog asks is asked by the view that goes; none may stand above the page of sign-in.
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   // The view's code comes while it is found out who is signed in.
   const code = found && import(`./${found.view}.js`);
   code?.catch(() => {});

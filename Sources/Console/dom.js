@@ -51,6 +51,7 @@ export function form(fields, label, send, { explain, at = () => null }) {
   const made = el("form", {}, ...fields, el("div", { className: "row" }, button), problem);
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
+    const focused = document.activeElement;
     button.disabled = true;
     problem.hidden = true;
     wrong?.removeAttribute("aria-invalid");
@@ -72,6 +73,8 @@ export function form(fields, label, send, { explain, at = () => null }) {
       problem.scrollIntoView({ block: "nearest" });
     } finally {
       button.disabled = false;
+      // Browsers take the focus from a button that is off.
+      if (document.activeElement === document.body && made.contains(focused)) focused.focus({ preventScroll: true });
     }
   });
   return made;

@@ -14,6 +14,9 @@ const TAKEN = `query Taken($filter: ModelIncidentFilterInput) { ${["OPEN", "ACKN
   `${state}: incidentsByStateAndOpenedAt(state: ${state}, limit: 200, filter: $filter) { items { id number title } }`).join(" ")} }`;
 const NOTE = "mutation Note($id: ID!, $text: String!) { addIncidentNote(id: $id, text: $text) { number } }";
 
+/** Notes that somebody has written and not added yet, by who it is and the incident. */
+const drafts = new Map();
+
 export async function open({ id, me, topics }) {
   const topic = new Map((await topics()).map((each) => [each.id, each.name]));
   const gone = () => Object.assign(new Error(texts.incident.noSuchIncident), { code: "UNAUTHORIZED" });
@@ -92,7 +95,8 @@ export async function open({ id, me, topics }) {
   // Notes of others come with no event of their own.
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && refresh(), { signal: ended.signal });
 
-  const text = el("textarea", { required: true, maxLength: 4000 });
+  const mine = `${me.userId} ${id}`;
+  const text = el("textarea", { required: true, maxLength: 4000, value: drafts.get(mine) ?? "", oninput: () => drafts.set(mine, text.value) });
   return {
     title: incident.title || texts.words.noTitle,
     body: [
@@ -101,6 +105,7 @@ export async function open({ id, me, topics }) {
       form([field(texts.incident.note, text, texts.incident.noteHint)], texts.incident.addTheNote, async () => {
         await client.mutate(NOTE, { id, text: text.value });
         text.value = "";
+        drafts.delete(mine);
         await refresh();
       }, { explain: explained }),
     ],

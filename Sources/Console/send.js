@@ -5,7 +5,10 @@ import { send } from "./outbox.js";
 import { outbox } from "./store.js";
 import { explained, texts } from "./texts.js";
 
-export async function open({ query, topics, go }) {
+/** What somebody has written and not sent yet, by who it is: their session may end meanwhile, and they go on. */
+const drafts = new Map();
+
+export async function open({ me, query, topics, go }) {
   const mine = (await topics()).filter(({ roles }) => roles.includes("OWNER") || roles.includes("PUBLISHER"));
   if (mine.length === 0) {
     return { title: texts.places.send, body: el("p", {}, texts.send.noTopic(el("a", { href: base + "/start" }, texts.send.makeOne))) };
@@ -28,6 +31,7 @@ export async function open({ query, topics, go }) {
     title: title.value, body: text.value, priority: Number(priority.value), ...(url.value && { url: url.value }), ...(key.value && { key: key.value }),
     ...(category.value && { category: category.value }), ...(end.value && { expiresAt: new Date(end.value).toISOString() }), ...(data.value.trim() && { data: data.value }),
   });
+  const written = [topic, title, text, priority, url, key, category, end, data];
   const draw = () => {
     const document = "mutation($input: CreateMessageInput!) { createMessage(input: $input) { id number } }";
     const body = JSON.stringify({ query: document, variables: { input: { topicId: topic.value, type: 0, ...input() } } });
@@ -46,11 +50,19 @@ export async function open({ query, topics, go }) {
       field(texts.send.data, data, texts.send.dataHint)),
   ], texts.send.send, async () => {
     const made = await send(topic.value, input());
+    drafts.delete(me.userId);
     if (made) return go(`/messages/${made.id}`);
     note(texts.send.waits);
     return go(`/topics/${topic.value}`);
   }, { explain: explained });
-  made.addEventListener("input", draw);
+  made.addEventListener("input", () => {
+    drafts.set(me.userId, written.map(({ value }) => value));
+    draw();
+  });
+  // Whoever names a topic wants that one.
+  const [draft, isNamed] = [drafts.get(me.userId), query.has("topic")];
+  if (draft) written.forEach((each, index) => (each !== topic || !isNamed) && (each.value = draft[index]));
+  if (topic.selectedIndex < 0) topic.selectedIndex = 0;
   draw();
   const waiting = el("div");
   const drawWaiting = async () => {

@@ -53,9 +53,10 @@ export async function askPassword() {
         const answer = await auth("elevate", provider ? { return: location.pathname + location.search } : { password: secret.value });
         if (answer?.location) return location.assign(answer.location);
         end(true);
-      }, { explain: explained }),
+      }, { explain: (error) => (error.code === "UNAUTHENTICATED" ? texts.signIn.wrongPassword : explained(error)) }),
       el("button", { onclick: () => end(false) }, texts.signIn.cancel));
-    dialog.addEventListener("cancel", () => end(false));
+    // By Escape, too, and where another view takes the place of the one that asked.
+    dialog.addEventListener("close", () => end(false));
     document.body.append(dialog);
     dialog.showModal();
   });

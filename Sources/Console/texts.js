@@ -221,6 +221,7 @@ export const texts = {
     changed: "The password is changed.",
   },
   api: {
+    notProven: "Nothing was done.",
     noOtherScript: "No other script is registered.",
     status: (number) => `Status ${number}.`,
   },
@@ -635,6 +636,7 @@ export const texts = {
     user: "User name",
     capsLock: "Caps lock is on.",
     wrong: "The name or the password is wrong.",
+    wrongPassword: "The password is wrong.",
     providerAway: " (does not answer just now)",
     noWay: "This server has no way to sign in by a browser. Its operator can set one.",
     noAdmin: (link) => ["No administrator yet? The server's log told a code at its first start. ", link],

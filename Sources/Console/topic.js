@@ -27,6 +27,8 @@ export async function open({ id, go }) {
   };
   const [grants, members] = [grantsOf(id, run), membersOf(id, run)];
   const tokens = ownTokens(id);
+  // What is being written there stays while other parts change.
+  const share = sharing(id, draw);
   async function draw() {
     const { getTopic: topic, memberships } = await client.query(ONE, { id });
     if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
@@ -34,15 +36,18 @@ export async function open({ id, go }) {
     const mayPublish = topic.roles.includes("OWNER") || topic.roles.includes("PUBLISHER");
     if (topic.grants) await Promise.all([grants.begin(topic.grants), members.begin(topic.members ?? { items: [] })]);
     if (mayPublish) await tokens.begin(topic);
+    const focused = body.contains(document.activeElement) ? document.activeElement : null;
     put(body,
       table(texts.topic.about, texts.topic.columns, [
         [texts.topic.yourRoles, topic.roles.join(", ").toLowerCase()], topic.arn && [texts.topic.arn, topic.arn],
         [texts.topic.lastNumber, topic.lastNumber ?? texts.words.unknown], [texts.topic.watching, topic.watchers],
       ].filter(Boolean)),
       has.integrations ? ways(topic, has) : null,
-      pushes(topic, memberships.find(({ topicId }) => topicId === id), run), topic.grants ? [sharing(topic, grants, draw), el("h2", {}, texts.topic.members), members.element] : null,
+      pushes(topic, memberships.find(({ topicId }) => topicId === id), run), topic.grants ? [el("h2", {}, texts.topic.sharedWith), grants.element, share, el("h2", {}, texts.topic.members), members.element] : null,
       mayPublish ? tokens.element : null,
       topic.roles.includes("OWNER") && topic.grants ? end(topic, go) : null);
+    // What is moved loses the focus, and the button of pushes is another one.
+    if (focused) (focused.isConnected ? focused : body.querySelector(".pushes"))?.focus({ preventScroll: true });
   }
   await draw();
   return { title: texts.topic.title(title), body };
@@ -66,7 +71,7 @@ function pushes(topic, mine, run) {
   return [
     el("h2", {}, texts.topic.pushes),
     el("p", {}, on ? texts.topic.on : mine ? texts.topic.muted : texts.topic.noMember),
-    el("button", { onclick: run(join, { id: topic.id, push: !on }) }, on ? texts.topic.mute : texts.topic.push),
+    el("button", { className: "pushes", onclick: run(join, { id: topic.id, push: !on }) }, on ? texts.topic.mute : texts.topic.push),
   ];
 }
 
@@ -86,23 +91,21 @@ function grantsOf(id, run) {
   });
 }
 
-function sharing(topic, grants, draw) {
+/** The form that shares it with somebody more. */
+function sharing(topicId, draw) {
   const whom = el("select", {}, Object.entries(texts.topic.subjects).map(([value, words]) => el("option", { value }, words)));
   const name = el("input", { autocomplete: "off" });
   const role = el("select", {}, Object.entries(texts.topic.roles).map(([value, words]) => el("option", { value }, words)));
   const push = el("input", { type: "checkbox" });
-  return [
-    el("h2", {}, texts.topic.sharedWith),
-    grants.element,
-    form([
-      field(texts.topic.whom, whom), field(texts.topic.name, name), field(texts.topic.role, role), field(texts.topic.pushAtOnce, push),
-    ], texts.topic.share, async () => {
-      const subject = whom.value === "everybody" ? { everybody: true } : { [whom.value]: name.value };
-      const roles = role.value === "PUBLISHER" ? ["READER", "PUBLISHER"] : [role.value];
-      await proven("mutation Give($input: GrantInput!) { grantTopic(input: $input) { id } }", { input: { topicId: topic.id, ...subject, roles, push: push.checked } });
-      await draw();
-    }, { explain: explained }),
-  ];
+  return form([
+    field(texts.topic.whom, whom), field(texts.topic.name, name), field(texts.topic.role, role), field(texts.topic.pushAtOnce, push),
+  ], texts.topic.share, async () => {
+    const subject = whom.value === "everybody" ? { everybody: true } : { [whom.value]: name.value };
+    const roles = role.value === "PUBLISHER" ? ["READER", "PUBLISHER"] : [role.value];
+    await proven("mutation Give($input: GrantInput!) { grantTopic(input: $input) { id } }", { input: { topicId, ...subject, roles, push: push.checked } });
+    name.value = "";
+    await draw();
+  }, { explain: explained });
 }
 
 /** Whose devices get its pushes, or would if they had not muted it. */
