@@ -47,7 +47,7 @@ export async function open() {
     const where = (session) => `${named(session.agent) ?? session.kind} ${session.network ?? ""}`;
     const others = sessions.filter(({ isCurrent }) => !isCurrent);
     put(body,
-      el("p", {}, texts.account.signedInAs(el("strong", { className: "free" }, me.username), me.admin, me.groups)),
+      el("p", {}, texts.account.signedInAs(el("strong", { className: "free" }, me.username), me.admin, me.groups.length > 0 ? el("span", { className: "free" }, me.groups.join(", ")) : null)),
       el("div", { className: "row" },
         el("button", {
           async onclick({ target }) {

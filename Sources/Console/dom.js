@@ -31,6 +31,14 @@ export function sentence(text) {
   return parts.map((part, index) => (index % 2 === 1 && !Number.isNaN(Date.parse(part)) ? moment(part, written(part)) : part));
 }
 
+/** So much of a text stands in a list: more than the six lines that are seen of it. Browsers lay out all of a long one. */
+const LONGEST = 2000;
+
+/** What is shown of a text in a list. */
+export function beginning(text) {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, "")} …` : text;
+}
+
 let hints = 0;
 /** A label with its field; `hint` stands between them, and is the field's description: it is no part of its name. */
 export function field(label, input, hint) {

@@ -1,6 +1,6 @@
 // One incident in a list, how it stands in words, what people do to it, and how changes come in.
 import { base, client } from "./api.js";
-import { el, moment } from "./dom.js";
+import { beginning, el, moment } from "./dom.js";
 import { ago, texts } from "./texts.js";
 
 export { oneAtATime } from "./turns.js";
@@ -70,7 +70,7 @@ export function line(incident, names, acknowledge) {
   return el("article", { id: `i-${incident.id}`, "aria-labelledby": `t-${incident.id}` },
     state(incident), priority(incident),
     el("h2", { id: `t-${incident.id}` }, el("a", { className: "free", href: `${base}/incidents/${incident.id}` }, incident.title || texts.words.noTitle)),
-    incident.body ? el("p", { className: "text" }, incident.body) : null,
+    incident.body ? el("p", { className: "text" }, beginning(incident.body)) : null,
     el("p", { className: "meta" },
       el("span", { className: "free" }, called),
       el("span", {}, texts.incidentLine.opened(moment(incident.openedAt, ago(incident.openedAt)))),

@@ -132,7 +132,7 @@ function buttons(incident, me, run) {
 
 function facts(incident, called) {
   const labels = Object.entries(read(incident.labels));
-  const topic = el("a", { href: `${base}/topics/${incident.topicId}` }, called);
+  const topic = el("a", { href: `${base}/topics/${incident.topicId}`, className: "free" }, called);
   const others = el("a", { href: `${base}/incidents?topic=${encodeURIComponent(incident.topicId)}` }, texts.incident.others);
   const rows = [
     [texts.words.incident, [topic, ", ", others]],

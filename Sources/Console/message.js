@@ -22,8 +22,8 @@ const AGAIN = `mutation Again($id: ID!, $status: DeliveryStatus!) { redriveDeliv
 
 export async function open({ id, me }) {
   const has = await parts();
-  const document = ONE(`${has.incidents ? INCIDENT : ""} ${has.buttons ? BUTTONS : ""}`);
-  const { answer: { getMessage: message } } = await answered("message", () => client.query(document, { id }), async () => {
+  const asked = ONE(`${has.incidents ? INCIDENT : ""} ${has.buttons ? BUTTONS : ""}`);
+  const { answer: { getMessage: message } } = await answered("message", () => client.query(asked, { id }), async () => {
     const kept = await keptMessage(id);
     return kept && { getMessage: { ...kept, topic: null, deliveries: { items: [] } } };
   });
@@ -33,7 +33,12 @@ export async function open({ id, me }) {
   const shown = el("div");
   let counts = message.deliverySummary ?? {};
   let hasMore = Boolean(message.deliveries.nextToken);
-  const draw = () => put(shown, drawn(message, [...deliveries.values()], counts, hasMore));
+  const draw = () => {
+    const focused = shown.contains(document.activeElement) ? document.activeElement.tagName : null;
+    put(shown, drawn(message, [...deliveries.values()], counts, hasMore));
+    // What had the focus is drawn anew, or is gone.
+    if (focused) ((focused === "BUTTON" && shown.querySelector("button")) || shown.querySelector(".scroll, h2")).focus({ preventScroll: true });
+  };
   draw();
   const failed = (error) => ended.signal.aborted || note(explained(error));
   const count = soon(oneAtATime(async () => {
@@ -121,7 +126,7 @@ function drawn(message, deliveries, counts, hasMore) {
     el("span", { className: delivery.status }, stateOf(delivery)), moment(delivery.updatedAt, ago(delivery.updatedAt)),
   ]);
   return [
-    el("h2", {}, texts.message.pushes), el("p", {}, summary || texts.message.nobody),
+    el("h2", { tabIndex: -1 }, texts.message.pushes), el("p", {}, summary || texts.message.nobody),
     rows.length > 0 ? table(texts.message.pushesOf, texts.message.pushColumns, rows) : null,
     hasMore ? el("p", { className: "hint" }, texts.message.first(rows.length)) : null, el("div", { className: "row" }, again),
   ];

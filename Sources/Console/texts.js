@@ -181,7 +181,7 @@ export const texts = {
   account: {
     called: (browser, system) => `${browser} on ${system}`,
     signedInAs: (name, isAdmin, groups) => [
-      "Signed in as ", name, isAdmin ? ", an administrator" : "", groups.length > 0 ? `, in ${groups.join(", ")}` : "", ".",
+      "Signed in as ", name, isAdmin ? ", an administrator" : "", groups ? [", in ", groups] : "", ".",
     ],
     signOut: "Sign out",
     pushesOn: "Pushes are on",
