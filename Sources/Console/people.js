@@ -67,6 +67,7 @@ export async function open({ me }) {
       field(texts.words.name, name), field(texts.words.password, password, texts.people.passwordHint),
     ], texts.words.makeIt, async () => {
       await proven("mutation Make($name: String!, $password: String) { createUser(name: $name, password: $password) { id } }", { name: name.value, password: password.value || null });
+      [name.value, password.value] = ["", ""];
       await draw();
     }, { explain: explained }),
     el("h2", {}, texts.people.groups), ...groups.body],

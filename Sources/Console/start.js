@@ -1,5 +1,5 @@
 // From an empty server to a push in this browser: four steps that tick themselves.
-import { base, client, parts, worker } from "./api.js";
+import { all, base, client, parts, worker } from "./api.js";
 import { el, field, form, note, put } from "./dom.js";
 import { makePublishToken } from "./publish-token.js";
 import { explained, texts } from "./texts.js";
@@ -31,11 +31,15 @@ export async function open({ topics, go }) {
       known = [topic];
       first();
       second();
+      // The form is gone: who uses keys goes on with the next step.
+      byCommand.querySelector("button").focus();
     }));
   };
   const command = el("pre", { tabIndex: 0, hidden: true });
   const byCommand = el("div", {}, el("button", {
     async onclick() {
+      // A key that is shown goes on working.
+      if (!command.hidden) return command.focus();
       try {
         put(command, (await parts()).integrations ? await byKey(known[0]) : (await makePublishToken(known[0], texts.start.key)).command);
         command.hidden = false;
@@ -98,13 +102,15 @@ export async function open({ topics, go }) {
   return { title: texts.places.start, body: el("ol", { className: "steps" }, steps), stop: () => [ended, watching].forEach((each) => each?.abort()) };
 }
 
-let made = null;
-/** One line that publishes by the key of an integration, which is made once. */
+const WAYS = `query Ways($id: ID!, $nextToken: String) { integrationsByTopicId(topicId: $id, limit: 100, nextToken: $nextToken) {
+  items { id name kind enabled _deleted } nextToken } }`;
+
+/** One line that publishes by a new key of the topic's first integration from here, which is made once. */
 async function byKey({ id }) {
-  if (made?.topicId !== id) {
-    const input = { topicId: id, name: texts.start.key, kind: "NTFY" };
-    made = (await client.mutate("mutation Way($input: CreateIntegrationInput!) { createIntegration(input: $input) { id topicId } }", { input })).createIntegration;
-  }
+  const name = texts.start.key;
+  const ways = await all(WAYS, { id }, (data) => data.integrationsByTopicId);
+  const made = ways.find((each) => each && !each._deleted && each.enabled !== false && each.kind === "NTFY" && each.name === name)
+    ?? (await client.mutate("mutation Way($input: CreateIntegrationInput!) { createIntegration(input: $input) { id } }", { input: { topicId: id, name, kind: "NTFY" } })).createIntegration;
   const { rotateIntegrationKey } = await client.mutate("mutation Key($id: ID!) { rotateIntegrationKey(id: $id) { snippets } }", { id: made.id });
   return JSON.parse(rotateIntegrationKey.snippets).curl;
 }

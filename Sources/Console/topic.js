@@ -94,7 +94,9 @@ function grantsOf(id, run) {
 /** The form that shares it with somebody more. */
 function sharing(topicId, draw) {
   const whom = el("select", {}, Object.entries(texts.topic.subjects).map(([value, words]) => el("option", { value }, words)));
-  const name = el("input", { autocomplete: "off" });
+  const name = el("input", { autocomplete: "off", required: true });
+  // Everybody has no name.
+  whom.addEventListener("change", () => (name.disabled = whom.value === "everybody"));
   const role = el("select", {}, Object.entries(texts.topic.roles).map(([value, words]) => el("option", { value }, words)));
   const push = el("input", { type: "checkbox" });
   return form([

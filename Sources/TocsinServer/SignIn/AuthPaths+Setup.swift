@@ -10,7 +10,7 @@ extension AuthPaths {
     func setupForm(_ request: IncomingRequest) async -> OutgoingResponse {
         do throws(ServiceError) {
             guard try await signIn.setup.isOpen() else { return Self.closed }
-            return form(.ok, message: "")
+            return form(.ok)
         } catch {
             return AuthAnswer.error(error, report: report)
         }
@@ -33,10 +33,11 @@ extension AuthPaths {
             return AuthAnswer.error(.badRequest, .badRequest, "The form cannot be read.")
         }
         func field(_ name: String) -> String { pairs.first { $0.name == name }?.value ?? "" }
+        let (code, name) = (field("code").filter { $0 != " " }, field("username"))
         do throws(ServiceError) {
             let account = try await signIn.setup.finish(
-                code: field("code").filter { $0 != " " },
-                name: field("username"),
+                code: code,
+                name: name,
                 password: field("password")
             )
             return AuthAnswer.page(
@@ -47,8 +48,8 @@ extension AuthPaths {
             )
         } catch {
             switch error {
-            case .badInput(let text): return form(.badRequest, message: text)
-            case .unauthenticated(let text): return form(.forbidden, message: text)
+            case .badInput(let text): return form(.badRequest, message: text, code: code, name: name)
+            case .unauthenticated(let text): return form(.forbidden, message: text, code: code, name: name)
             default: return AuthAnswer.error(error, report: report)
             }
         }
@@ -60,7 +61,14 @@ extension AuthPaths {
         body: "<p>This server has an administrator. There is nothing to set up.</p>"
     )
 
-    private func form(_ status: HTTPResponse.Status, message: String) -> OutgoingResponse {
+    /// The form, with what was sent before: a password alone is typed anew.
+    private func form(
+        _ status: HTTPResponse.Status,
+        message: String = "",
+        code: String = "",
+        name: String = ""
+    ) -> OutgoingResponse {
+        func value(_ text: String) -> String { text.isEmpty ? "" : " value=\"\(MarkupText.escaped(text))\"" }
         let said = message.isEmpty ? "" : "<p role=\"alert\"><strong>\(MarkupText.escaped(message))</strong></p>"
         return AuthAnswer.page(
             status,
@@ -69,8 +77,9 @@ extension AuthPaths {
                 \(said)
                 <p>The code is in the log of the server's first start.</p>
                 <form method="post" action="\(signIn.home)auth/setup">
-                <p><label>Set-up code <input name="code" autocomplete="off" required></label></p>
-                <p><label>User name <input name="username" autocomplete="username" required></label></p>
+                <p><label>Set-up code <input name="code" autocomplete="off" required\(value(code))></label></p>
+                <p><label>User name
+                <input name="username" autocomplete="username" required\(value(name))></label></p>
                 <p><label>Password, at least 10 characters
                 <input name="password" type="password" autocomplete="new-password" minlength="10" required></label></p>
                 <p><button>Make the administrator</button></p>

@@ -39,6 +39,7 @@ struct PasswordSignInTests {
                 password: Self.password
             )
             #expect(wrong.status == 403)
+            #expect(wrong.body.contains(#"required value="root""#), "what was typed stays: \(wrong.body)")
             let made = try await BrowserScene.setUp(installation, name: "root", password: Self.password)
             #expect(made.status == 201, "\(made)")
             let again = try await BrowserScene.setUp(installation, name: "root2", password: Self.password)
