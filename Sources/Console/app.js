@@ -189,7 +189,7 @@ async function begin() {
   const { answer: found } = await store.answered("me", asked, () => store.person() ?? undefined);
   const before = owner ?? store.person()?.userId;
   // Somebody else has signed in, here or in another tab: every page that is open begins anew, as theirs.
-  if (before && before !== found.userId) tabs.postMessage("somebody else");
+  if (before && before !== found.userId) tabs.postMessage("another");
   if (owner && owner !== found.userId) {
     location.reload();
     await new Promise(() => {});

@@ -5,6 +5,7 @@ import json
 
 from console import HOSTILE, Walk, in_chromium
 from playwright.sync_api import expect
+from tocsin import send
 
 TEXTS = [
     HOSTILE,
@@ -61,6 +62,32 @@ def held(here, name):
     here.same(f"{name}: shown as text, and the page holds", seen, [True, 0, 0, [], [], []])
 
 
+def raised(here, token):
+    """Incidents whose topic, texts, labels and links are a stranger's."""
+    server, page = here.server, here.page
+    turned = server.create_topic(token, "\u202egnp.elif \u05d0\u05d1\u05d2 (1)")
+    server.create_topic(token, "W" * 190)
+    way = server.post(token, "mutation($i: CreateIntegrationInput!) { createIntegration(input: $i) { id } }",
+                      i={"topicId": turned, "name": "\u202eedis", "kind": "EVENT"})["createIntegration"]["id"]
+    key = server.post(token, "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }", id=way)["rotateIntegrationKey"]["key"]
+    for index, text in enumerate(TEXTS):
+        event = {"action": "trigger", "key": f"{index} {text}"[:200], "title": text[:900], "body": text, "url": NEUTRAL,
+                 "labels": {text[:60]: text[:500], "__proto__": text[:60], "constructor": "c"}}
+        send(server.host, "/in/event", event, {"Authorization": f"Bearer {key}"})
+    here.go("/incidents", "Incidents")
+    expect(page.get_by_role("article")).to_have_count(len(TEXTS), timeout=60_000)
+    held(here, "incidents")
+    found = server.post(token, "{ page: incidentsByStateAndOpenedAt(state: OPEN, limit: 100) { items { id } } }")["page"]["items"]
+    for each in found:
+        page.goto(f"{server.address}/incidents/{each['id']}")
+        expect(page.get_by_role("region", name="About this incident")).to_be_visible(timeout=60_000)
+        seen = [page.evaluate(TURNED), page.evaluate("window.broken"), here.complaints]
+        here.same(f"incident {each['id'][-4:]} holds", seen, [[], [], []])
+    held(here, "one incident")
+    here.go(f"/topics/{turned}/integrations", "")
+    held(here, "integrations")
+
+
 def walk(server, context, checks):
     here = Walk(server, context, checks, None)
     page = here.page
@@ -106,6 +133,7 @@ def walk(server, context, checks):
         here.go(path, heading)
         held(here, f"{heading}, with all texts")
 
+    raised(here, token)
     for name, text in LONG.items():
         try:
             made = server.post(token, CREATE, i={"topicId": plain, "type": 0, "title": name, "body": text})["createMessage"]
@@ -115,7 +143,9 @@ def walk(server, context, checks):
         here.go(f"/topics/{plain}", "plain")
         article = page.get_by_role("article").filter(has_text=name).first
         expect(article).to_be_visible(timeout=60_000)
-        here.same(f"{name}: folded in the list", article.bounding_box()["height"] < 300, True)
+        folded = [article.bounding_box()["height"] < 300, article.evaluate("each => each.textContent.length") < 3000]
+        # Browsers lay out what is hidden too: a page of such texts would hang.
+        here.same(f"{name}: folded in the list, and not all of it there", folded, [True, True])
         held(here, f"{name} in a list")
         here.go(f"/messages/{made['id']}", name)
         here.same(f"{name}: all of it", page.locator("pre").first.evaluate("each => each.textContent.length"), len(made["body"]))
