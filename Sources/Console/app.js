@@ -1,7 +1,7 @@
 // Starts the console: who is signed in, the frame around the views, and which view an address means.
 import "./theme.js";
 import { auth, base, client } from "./api.js";
-import { keepUp } from "./device.js";
+import { clearShown, keepUp } from "./device.js";
 import { el, note, put, sure } from "./dom.js";
 import { badge, clearFrame, fillRail, showFrame } from "./frame.js";
 import { listenToKeys } from "./keys.js";
@@ -189,7 +189,10 @@ async function begin() {
   const { answer: found } = await store.answered("me", asked, () => store.person() ?? undefined);
   const before = owner ?? store.person()?.userId;
   // Somebody else has signed in, here or in another tab: every page that is open begins anew, as theirs.
-  if (before && before !== found.userId) tabs.postMessage("another");
+  if (before && before !== found.userId) {
+    tabs.postMessage("another");
+    await clearShown().catch(() => {});
+  }
   if (owner && owner !== found.userId) {
     location.reload();
     await new Promise(() => {});
@@ -280,6 +283,8 @@ export async function signOut() {
   if (waiting > 0 && !sure(texts.app.sureSignOut(waiting))) return;
   // What needs no network is done in any case.
   await store.removeAll().catch(() => {});
+  await clearShown().catch(() => {});
+  badge(0);
   let elsewhere;
   isLeaving = true;
   try {

@@ -31,6 +31,12 @@ export async function keepUp(go) {
   await renewPush();
 }
 
+/** Takes away the pushes that are still shown: they are of who was signed in, and their buttons act for them. */
+export async function clearShown() {
+  const registration = await navigator.serviceWorker?.getRegistration();
+  for (const shown of (await registration?.getNotifications?.()) ?? []) shown.close();
+}
+
 function hear({ type, address }, go) {
   if (type === "tocsin-open" && typeof address === "string") void go(address.slice(base.length));
   if (type === "tocsin-push") dispatchEvent(new Event("tocsin-read"));

@@ -165,9 +165,30 @@ def settings(here, tokens, topics):
     again.press("Enter")
     expect(page.get_by_text("They are due again.")).to_be_visible(timeout=60_000)
     page.wait_for_load_state("networkidle")
-    # The pushes are drawn anew as they are tried.
-    expect(again).to_be_focused(timeout=60_000)
+    expect(again).to_be_visible(timeout=60_000)
+    # The pushes are drawn anew as they are tried, for a moment without the button.
+    here.same("who tries again by a key stays in the list", page.evaluate("document.activeElement.matches('main div :is(button, .scroll, h2)')"), True)
     here.same("no page complains", here.complaints, [])
+
+
+def signed_out(server, browser, checks, tokens, topics):
+    """Whoever signs out takes the pushes that are shown with them, and the number on the icon."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.grant_permissions(["notifications"], origin=server.address)
+    here = Walk(server, context, checks, None)
+    page = here.page
+    page.add_init_script("navigator.setAppBadge = async (count) => { sessionStorage.badge = count; }; navigator.clearAppBadge = async () => { sessionStorage.badge = 0; };")
+    server.post(tokens["ann"], "mutation($t: ID) { markRead(topicId: $t, number: 1) { unread } }", t=topics["ann"])
+    server.publish(tokens["ann"], topics["ann"], "Unread")
+    enter(here, "ann", "/account")
+    page.wait_for_function("() => sessionStorage.badge > 0", timeout=60_000)
+    shown = "navigator.serviceWorker.ready.then((each) => each.getNotifications()).then((found) => found.length)"
+    page.evaluate("navigator.serviceWorker.ready.then((each) => each.showNotification('A push of ann'))")
+    here.same("a push is shown", page.evaluate(shown), 1)
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in")
+    here.at("Sign in")
+    here.same("after signing out none is, and the icon has no number", [page.evaluate(shown), page.evaluate("sessionStorage.badge")], [0, "0"])
 
 
 def walk(server, browser, checks):
@@ -181,6 +202,7 @@ def walk(server, browser, checks):
     settings(here, tokens, topics)
     writing(here, tokens, topics)
     addresses(here)
+    signed_out(server, browser, checks, tokens, topics)
 
 
 if __name__ == "__main__":
