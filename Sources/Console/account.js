@@ -143,6 +143,8 @@ function zone(present) {
     }, { explain: explained, at: ({ code }) => (code === "BAD_USER_INPUT" ? name : null) });
 }
 
+const isWrong = ({ code, message }) => code === "BAD_USER_INPUT" && /^old /.test(message);
+
 function password(draw) {
   const before = el("input", { type: "password", autocomplete: "current-password" });
   const after = el("input", { type: "password", autocomplete: "new-password", required: true, minLength: 10 });
@@ -152,5 +154,8 @@ function password(draw) {
     await client.mutate("mutation Change($old: String, $new: String!) { setPassword(old: $old, new: $new) { id } }", { old: before.value || null, new: after.value });
     note(texts.account.changed);
     await draw();
-  }, { explain: explained });
+  }, {
+    // The server's words name its own argument.
+    explain: (error) => (isWrong(error) ? texts.account.wrongPresent : explained(error)), at: (error) => (isWrong(error) ? before : null),
+  });
 }

@@ -227,6 +227,7 @@ export async function open({ id, go, topics }) {
       if (["BAD_CURSOR", "CURSOR_EXPIRED"].includes(error.code)) return warn(), listen();
       // Who may no longer read it sees so at once; who never could, who may publish alone, is told.
       if (error.code === "UNAUTHORIZED" && wasLive) return dispatchEvent(new Event("tocsin-anew"));
+      if (error.code === "UNAUTHORIZED" && topic) return put(empty, texts.feed.notRead);
       note(explained(error));
     }
   }

@@ -17,7 +17,7 @@ export async function open({ query, topics }) {
   if (known.some(({ id }) => id === query.get("topic"))) topic.value = query.get("topic");
   const day = (name) => el("input", { type: "date", value: /^\d{4}-\d\d-\d\d$/.test(query.get(name) ?? "") ? query.get(name) : "" });
   const [from, to] = [day("from"), day("to")];
-  const list = el("div", { role: "feed", "aria-label": texts.search.list });
+  const list = el("div", { role: "feed", "aria-label": texts.search.list, hidden: true });
   const said = el("p", { className: "hint", role: "status" });
   const further = el("button", { hidden: true, onclick: () => run(next) }, texts.search.further);
   let next = null;
@@ -30,6 +30,7 @@ export async function open({ query, topics }) {
     if (nextToken === null) {
       found = 0;
       put(list);
+      list.hidden = true;
     }
     further.hidden = true;
     if (!wanted) return put(said, "");
@@ -43,6 +44,7 @@ export async function open({ query, topics }) {
       found += items.length;
       next = answer.nextToken;
       list.append(...items.map((message) => line(message, names, marker(wanted))));
+      list.hidden = found === 0;
       further.hidden = !next;
       put(said, isOld ? texts.search.kept(found)
         : next ? texts.search.soFar(found) : found === 0 ? texts.search.none : texts.search.all(found));

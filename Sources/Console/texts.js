@@ -214,6 +214,7 @@ export const texts = {
     saveZone: "Save it",
     zoneSaved: (name) => `Your time zone is ${name}.`,
     newPassword: "A new password",
+    wrongPresent: "That is not the present password.",
     present: "The present one",
     next: "The new one",
     nextHint: "at least 10 characters; ends all other sessions",
@@ -314,6 +315,7 @@ export const texts = {
     unread: " unread",
   },
   feed: {
+    notRead: "You may publish here, and not read what comes.",
     none: (link) => ["No message yet. ", link],
     sendFirst: "Send the first one.",
     filtered: "Nothing here passes the filters.",

@@ -421,7 +421,7 @@ def shared(server, context, checks, token, topic):
     inbox = server.create_topic(token, "inbox")
     server.post(token, "mutation($i: GrantInput!) { grantTopic(input: $i) { id } }", i=grant | {"topicId": inbox, "roles": ["PUBLISHER"]})
     here.go(f"/topics/{inbox}", "inbox")
-    expect(page.get_by_text("This is not there, or not for you.")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("You may publish here, and not read what comes.")).to_be_visible(timeout=60_000)
     page.wait_for_load_state("networkidle")
     here.same("who may publish alone is told once that they may not read", page.get_by_role("heading", level=1).inner_text(), "inbox")
     here.same("no page of a reader complains", here.complaints, [])

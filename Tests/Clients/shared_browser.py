@@ -168,7 +168,18 @@ def settings(here, tokens, topics):
     expect(again).to_be_visible(timeout=60_000)
     # The pushes are drawn anew as they are tried, for a moment without the button.
     here.same("who tries again by a key stays in the list", page.evaluate("document.activeElement.matches('main div :is(button, .scroll, h2)')"), True)
-    here.same("no page complains", here.complaints, [])
+    here.go("/search?q=nowhere", "Search")
+    expect(page.get_by_text("No message has it.")).to_be_visible(timeout=60_000)
+    here.judged("an empty search")
+    here.go("/account", "Account")
+    page.get_by_label("The present one").fill("wrong")
+    page.get_by_label("The new one").fill(PASSWORD)
+    page.get_by_role("button", name="Change it").press("Enter")
+    expect(page.get_by_role("alert")).to_have_text("That is not the present password.", timeout=60_000)
+    here.same("who has mistyped the password is back in its field", page.evaluate("document.activeElement.autocomplete"), "current-password")
+    # What browsers say of a refused password.
+    here.same("no page complains", [each for each in here.complaints if "400" not in each], [])
+    here.complaints.clear()
 
 
 def signed_out(server, browser, checks, tokens, topics):
