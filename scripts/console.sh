@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
 # five states, texts of strangers, keys alone, what a team does, integrations, a phone, long lists, what is one's own,
-# no network, three tabs and kills, people who come after each other in one browser, and a provider below a path. People of two sign-in providers walk in Chromium and in
-# Firefox. In Firefox there is a real Web Push, too; keys, texts of strangers, no network, tabs and the dark; a team, what
-# is one's own, long lists, a narrow screen. Two people in Chromium and Firefox are at two servers of one PostgreSQL.
-# What screen readers are told of each view is compared with Tests/Clients/trees. It says what it could not try.
+# no network, three tabs and kills, people who come after each other in one browser, and a provider below a path. People
+# of two sign-in providers walk in Chromium and in Firefox. In Firefox there is a real Web Push, too; keys, texts of
+# strangers, no network, tabs and the dark; a team, what is one's own, long lists, a narrow screen. Two people in Chromium
+# and Firefox are at two servers of one PostgreSQL. What screen readers are told of each view is compared with
+# Tests/Clients/trees. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark, with forced colours and at 400 %
 #   --accept           writes Tests/Clients/trees and the picture of README anew, and walks no further
