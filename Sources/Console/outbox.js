@@ -1,6 +1,6 @@
 // Messages that wait until the server can be reached. Each has an id of its own, so one that is sent twice is there once.
 import { client } from "./api.js";
-import { outbox } from "./store.js";
+import { outbox, owner } from "./store.js";
 import { explained } from "./texts.js";
 import { oneAtATime } from "./turns.js";
 
@@ -37,13 +37,15 @@ export async function send(topicId, input) {
 }
 
 /** The message as it is made; null where the server cannot be asked now, false where somebody has to sign in first. */
-async function attempt({ id, topicId, input }) {
+async function attempt({ id, topicId, input }, hasWaited = false) {
   const given = new AbortController();
   const stop = () => given.abort();
   const timer = setTimeout(stop, LONGEST_WAIT);
   addEventListener("tocsin-unreachable", stop);
   try {
     if (navigator.onLine === false) return null;
+    // Somebody else may have signed in in another tab: what waits here is not theirs to send.
+    if (hasWaited && (await client.query("{ me { userId } }", {}, { signal: given.signal })).me?.userId !== owner) return false;
     return await client.publish(topicId, { ...input, id }, { signal: given.signal });
   } catch (error) {
     if (!LATER.includes(error.code)) throw error;
@@ -62,7 +64,7 @@ async function sendOnce() {
   for (const draft of await outbox.all()) {
     if (draft.refused) continue;
     try {
-      const made = await attempt(draft);
+      const made = await attempt(draft, true);
       if (!made) return made === false;
       await outbox.remove(draft.id);
     } catch (error) {

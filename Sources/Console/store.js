@@ -7,6 +7,8 @@ const MOST = 1000;
 const LONGEST = 5000;
 
 let database = Promise.resolve(null);
+/** Whose it is what this page keeps. */
+export let owner = null;
 
 const settled = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result);
@@ -24,6 +26,7 @@ export function person() {
 
 /** Opens what is kept of this person, and removes what is kept of others. */
 export function begin(me) {
+  owner = me.userId;
   if (!globalThis.indexedDB || !globalThis.crypto?.subtle) return;
   database = opened(me).catch(() => null);
 }

@@ -101,6 +101,7 @@ struct PeopleTests {
             ("deleteGroup(id: \"none\") { id }", "There is no group none"),
             ("addGroupMember(groupId: \"none\", user: \"ann\") { id }", "There is no group none"),
             ("createUser(name: \"two words\") { id }", "A user name is"),
+            ("createUser(name: \"cleo\u{202E}2\") { id }", "A user name is"),
             ("createUser(name: \"eve\", password: \"short\") { id }", "at least 10 characters"),
             ("createUser(name: \"long-enough\", password: \"Long-Enough\") { id }", "may not be the user's name"),
             ("createServiceAccount(name: \"robot\", managedBy: \"nobody\") { id }", "no user and no group nobody"),

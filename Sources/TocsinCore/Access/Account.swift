@@ -53,12 +53,12 @@ package struct Account: Sendable, Hashable {
 extension Account {
     /// Why a name cannot be an account's; nil where it can.
     ///
-    /// It is 1 to 64 bytes without spaces, control characters or `::`. It must not look like a
+    /// It is 1 to 64 bytes of printable characters without spaces or `::`. It must not look like a
     /// UUID, as ids do (`OwnerText`).
     static func problem(inName name: String) -> String? {
-        let isPrintable = name.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F }
+        let isPrintable = name.unicodeScalars.allSatisfy { $0 != " " && Group.isPrintable($0) }
         guard !name.isEmpty, name.utf8.count <= 64, isPrintable, !containsSeparator(name) else {
-            return "A user name is 1 to 64 bytes without spaces, control characters or '::'."
+            return "A user name is 1 to 64 bytes of printable characters, without spaces or '::'."
         }
         guard !OwnerText.isSubject(name) else {
             return "A user name may not have the form of a UUID, as users' ids have it."

@@ -40,7 +40,8 @@ package struct Group: Sendable, Hashable {
         return nil
     }
 
-    private static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a character is seen and turns no other around.
+    static func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
         default: true

@@ -1,7 +1,7 @@
 /// Checks passwords behind the brakes, whoever asks: a sign-in, or somebody who wants a new one.
 ///
-/// What the brakes do not let through costs the store nothing, but for a look in ten seconds at each
-/// network.
+/// What the brakes do not let through costs the store nothing, but for one look at a network in ten
+/// seconds.
 struct PasswordChecks: Sendable {
     let environment: ServiceEnvironment
     let passwords: any PasswordHashing
@@ -23,7 +23,7 @@ struct PasswordChecks: Sendable {
 
     /// Checks a password, after the wait that the brakes want.
     ///
-    /// `decoy` is a hash that is checked in place of one that is not there, so that names take alike.
+    /// `decoy` is a hash that is checked in place of one that is not there: names take alike.
     /// Where the account may not sign in, a right password counts as a failure, too. Throws
     /// `tooManyTries` where nothing was checked.
     func check(_ password: String, of name: String, decoy: String) async throws(ServiceError) -> Outcome {

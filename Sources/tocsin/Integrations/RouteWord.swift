@@ -1,7 +1,8 @@
 import JSON
 
-/// A word of a route as people write it: of bare texts, and of texts in quotes, which are strings of
-/// JSON.
+/// A word of a route as people write it: of bare texts, and of texts in quotes.
+///
+/// What is in quotes is a string of JSON.
 struct RouteWord {
     struct Part {
         var text: String
@@ -10,8 +11,9 @@ struct RouteWord {
 
     private(set) var parts: [Part] = []
 
-    /// Takes the word that the bytes begin with; nil: a quote has no end, or what is in quotes is no
-    /// string of JSON.
+    /// Takes the word that the bytes begin with.
+    ///
+    /// Nil where a quote has no end, or what is in quotes is no string of JSON.
     init?(beginning rest: inout ArraySlice<UInt8>) {
         while let first = rest.first, first != Self.space {
             if first == Self.quote {
