@@ -44,8 +44,8 @@ async function attempt({ id, topicId, input }, hasWaited = false) {
   addEventListener("tocsin-unreachable", stop);
   try {
     if (navigator.onLine === false) return null;
-    // Somebody else may have signed in in another tab: what waits here is not theirs to send.
-    if (hasWaited && (await client.query("{ me { userId } }", {}, { signal: given.signal })).me?.userId !== owner) return false;
+    // Somebody else may have signed in in another tab: what waits here is not theirs to send. Asked once, as mutations are.
+    if (hasWaited && (await client.mutate("{ me { userId } }", {}, { signal: given.signal })).me?.userId !== owner) return false;
     return await client.publish(topicId, { ...input, id }, { signal: given.signal });
   } catch (error) {
     if (!LATER.includes(error.code)) throw error;

@@ -12,7 +12,8 @@ export let owner = null;
 
 const settled = (request) => new Promise((resolve, reject) => {
   request.onsuccess = () => resolve(request.result);
-  request.onerror = request.onblocked = () => reject(request.error ?? new Error("blocked"));
+  request.onerror = () => reject(request.error);
+  request.onblocked = () => reject(new Error("blocked"));
 });
 
 /** Who was signed in here last; null where nobody is. */

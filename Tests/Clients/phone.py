@@ -55,7 +55,7 @@ def filled(server):
     key = server.post(token, "mutation($id: ID!) { rotateIntegrationKey(id: $id) { key } }", id=way)["rotateIntegrationKey"]["key"]
     buttons = [{"action": "http", "label": "Open", "url": "https://door.example/"}, {"action": "view", "label": "Look " + "x" * 60, "url": "https://cam.example/"}]
     posted(server, key, {"topic": "alerts", "title": "At the door", "message": "ring", "actions": buttons}, "/")
-    ring = server.post(token, "{ listMessages(limit: 100) { items { id title } } }")["listMessages"]["items"]
+    ring = server.post(token, "query($id: ID!) { page: getMessageByTopicIdAndCreatedAt(topicId: $id) { items { id title } } }", id=topics["alerts"])["page"]["items"]
     ring = next(each["id"] for each in ring if each["title"] == "At the door")
     people = server.post(token, "mutation { createGroup(name: \"ops\") { id } }")["createGroup"]["id"]
     server.post(token, "mutation($n: String!) { createUser(name: $n) { id } }", n=LONG)
