@@ -53,8 +53,9 @@ package struct GotifyReceiver: Receiver {
             "appid": .int(Self.number(of: accepted.integration)),
         ]
         if case .success(let message) = Self.message(of: request) {
-            json["message"] = message["message"] ?? ""
-            json["title"] = .string(message.filled("title") ?? accepted.integration.name)
+            // As they are stored, so that the answer says what was taken.
+            json["message"] = .string(message["message"]?.senderText?.withoutControls ?? "")
+            json["title"] = .string(message.filled("title")?.withoutControls ?? accepted.integration.name)
             json["priority"] = .int(message["priority"]?.senderNumber ?? 0)
             if let extras = message["extras"], extras.objectValue != nil { json["extras"] = extras }
         }

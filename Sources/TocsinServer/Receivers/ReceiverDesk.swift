@@ -91,9 +91,7 @@ extension ReceiverDesk {
         if let length, length > longest(at: place) {
             return .refused(OutgoingResponse(shape.answer(.tooLarge(), to: request)))
         }
-        // PagerDuty's keys stand in the body.
-        let isInBody = place == .kind(.pagerDuty)
-        guard length ?? .max > Self.freeBytes, !isInBody else { return .admitted(owner: nil) }
+        guard length ?? .max > Self.freeBytes, !Self.isKnownByBody(place) else { return .admitted(owner: nil) }
         do throws(Refusal) {
             let admitted = try await admitted(request, at: place, from: incoming)
             return .admitted(owner: admitted.record.integration.owner)
@@ -142,10 +140,15 @@ extension ReceiverDesk {
         }
     }
 
+    /// Whether the body must be read to know whose it is: PagerDuty's keys stand in it, and the topic
+    /// of ntfy's JSON.
+    private static func isKnownByBody(_ place: ReceiverPlace) -> Bool {
+        place == .kind(.pagerDuty) || place == .ntfy(nil)
+    }
+
     /// The longest body at a path, unpacked.
     private func longest(at place: ReceiverPlace) -> Int {
-        // It is read before it is known whose it is, for its key stands in it.
-        place == .kind(.pagerDuty) ? min(PagerDutyReceiver.maximumBytes, maximumBodyBytes) : maximumBodyBytes
+        Self.isKnownByBody(place) ? min(PagerDutyReceiver.maximumBytes, maximumBodyBytes) : maximumBodyBytes
     }
 
     /// The body as it was before it was packed.
@@ -368,7 +371,8 @@ extension ReceiverDesk {
         case .kind(let kind): return integration.kind == kind
         case .topic(let topic, let kind): return integration.kind == kind && isTopic(topic)
         case .ntfy(let topic):
-            return integration.kind == .ntfy && (topic ?? NtfyReceiver.topic(of: request)).map(isTopic) == true
+            // JSON that names no topic is refused to whoever has a key, with what is wrong with it.
+            return integration.kind == .ntfy && (topic ?? NtfyReceiver.topic(of: request)).map(isTopic) ?? true
         case .none: return false
         }
     }

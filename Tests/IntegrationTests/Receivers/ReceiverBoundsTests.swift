@@ -57,6 +57,28 @@ struct ReceiverBoundsTests {
         }
     }
 
+    @Test("JSON at ntfy's root is read to know its topic: long ones are taken, and what is wrong is told to good keys")
+    func ntfyRoot() async throws {
+        try await Installation.run { installation in
+            let scene = try await ReceiverScene(installation)
+            let key = try await scene.way("NTFY").key
+            func status(_ body: String, _ token: String) async throws -> Int {
+                let path = installation.folder + "/ntfy.json"
+                try body.write(toFile: path, atomically: true, encoding: .utf8)
+                return try await installation.http("/", token: token, ["--data-binary", "@" + path]).status
+            }
+            let escaped = String(repeating: "\\u00e9", count: 20_000)
+            for token in [key, scene.ada] {
+                #expect(try await status(#"{"topic":"alerts","message":"\#(escaped)"}"#, token) == 200)
+            }
+            #expect(try await status(#"{"topic":"alerts","message":"m""#, key) == 400)
+            #expect(try await status(#"{"message":"m"}"#, key) == 400)
+            #expect(try await status(#"{"topic":"another","message":"m"}"#, key) == 401)
+            let foreign = String(repeating: "abcdefgh", count: 4)
+            #expect(try await status(#"{"topic":"alerts","message":"m""#, foreign) == 401)
+        }
+    }
+
     @Test("a sender of whom too much waits in memory is told 503, after which all senders send again; others 429")
     func memory() async throws {
         try await Installation.run {

@@ -1,3 +1,4 @@
+import JSON
 import Testing
 import TocsinCore
 import TocsinReceivers
@@ -58,5 +59,14 @@ struct GotifyTests {
         let request = Sample.request("POST", "/message", body: #"{"message":"m","extras":{"tocsin::incident":{}}}"#)
         let reading = Sample.read(.gotify, request)
         #expect(try #require(reading.first).action == .log && reading.notes.count == 1)
+    }
+
+    @Test("control characters are no part of a message, nor of the answer that tells it")
+    func controls() throws {
+        let request = Sample.request("POST", "/message", body: #"{"title":"a\u0000b","message":"c\u0000d"}"#)
+        let event = try #require(Sample.read(.gotify, request).first)
+        let answer = GotifyReceiver().answer(Sample.accepted([event], Sample.integration(.gotify)), to: request)
+        let told = try JSONParser.parse(answer.text)
+        #expect(told["title"] == "ab" && told["message"] == "cd", "\(answer.text)")
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 import Testing
 import TocsinCore
 import TocsinReceivers
@@ -200,5 +201,24 @@ struct NtfyTests {
         }
         #expect(asked("/alerts?tpl=github") == ["github"])
         #expect(asked("/alerts") == [])
+    }
+
+    @Test("control characters are no part of a message, nor of the answer that tells it")
+    func controls() throws {
+        let receiver = NtfyReceiver()
+        for (headers, target, body) in [
+            ([("Title", "=?utf-8?B?YQBi?="), ("Tags", "=?utf-8?B?YQBi?=")], "/alerts", "c\u{0}d"),
+            ([], "/alerts?title=a%00b&tags=a%00b", "c\u{0}d"),
+            ([], "/", #"{"topic":"alerts","title":"a\u0000b","tags":["a\u0000b"],"message":"c\u0000d"}"#),
+        ] {
+            let request = Sample.request("POST", target, headers: headers, body: body)
+            let event = try #require(Sample.read(.ntfy, request).first)
+            #expect(event.title == "ab" && event.body == "cd")
+            let answer = receiver.answer(Sample.accepted([event], Sample.integration(.ntfy)), to: request)
+            let told = try JSONParser.parse(answer.text)
+            #expect(told["title"] == "ab" && told["message"] == "cd" && told["tags"] == ["ab"], "\(answer.text)")
+        }
+        let empty = try #require(Sample.read(.ntfy, Sample.request("POST", "/alerts?title=%00", body: "x")).first)
+        #expect(empty.title == "alerts")
     }
 }

@@ -133,7 +133,7 @@ struct NtfyMessage {
             guard let body = String(validating: request.body, as: UTF8.self) else {
                 throw Refusal(.tooLarge(code: 41301))
             }
-            given = [given ?? "", body.trimmed].filter { !$0.isEmpty }.joined(separator: "\n")
+            given = [given ?? "", body.withoutControls.trimmed].filter { !$0.isEmpty }.joined(separator: "\n")
         }
         text = given ?? ""
         guard text.utf8.count <= SenderEvent.maximumBodyBytes else {
@@ -204,7 +204,7 @@ struct NtfyMessage {
         let texts =
             listed ?? parameters.value(json: "tags", "X-Tags", "Tags", "Tag", "ta")
             .map { $0.split(separator: ",", maxSplits: 64).prefix(64).map(String.init) } ?? []
-        return texts.map { $0.trimmed.cut(toBytes: 128) }.filter { !$0.isEmpty }
+        return texts.map { $0.withoutControls.trimmed.cut(toBytes: 128) }.filter { !$0.isEmpty }
     }
 
     private static func actions(_ parameters: NtfyParameters) throws(Refusal) -> [NtfyAction] {

@@ -11,7 +11,9 @@ struct NtfyParameters {
     func value(_ names: String...) -> String? { value(names) }
 
     /// As `value`, but a member of the JSON goes first.
-    func value(json member: String, _ names: String...) -> String? { json?.filled(member) ?? value(names) }
+    func value(json member: String, _ names: String...) -> String? {
+        json?.filled(member).flatMap(Self.clean) ?? value(names)
+    }
 
     /// A member of the JSON that is more than a text.
     func member(_ name: String) -> JSONValue? { json?[name].flatMap { $0.isNull ? nil : $0 } }
@@ -20,16 +22,22 @@ struct NtfyParameters {
         for name in names {
             // RFC 9218 has a header `Priority` of its own, which browsers send.
             if let text = request.header(name), !(name == "Priority" && Self.isOfBrowser(text)) {
-                return EncodedWords.decoded(text)
+                if let text = Self.clean(EncodedWords.decoded(text)) { return text }
             }
         }
         for name in names {
             let name = name.lowercased()
-            if let item = request.query.first(where: { $0.name.lowercased() == name && !$0.value.trimmed.isEmpty }) {
-                return item.value.trimmed
+            for item in request.query where item.name.lowercased() == name {
+                if let text = Self.clean(item.value) { return text }
             }
         }
         return nil
+    }
+
+    /// As it is stored, so that the answer says what was taken; nil: nothing is left.
+    private static func clean(_ text: String) -> String? {
+        let text = text.withoutControls.trimmed
+        return text.isEmpty ? nil : text
     }
 
     private static func isOfBrowser(_ text: String) -> Bool { text.hasPrefix("u=") || text == "i" }
