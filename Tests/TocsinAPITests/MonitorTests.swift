@@ -292,11 +292,12 @@ struct MonitorTests {
         let scene = try await Scene()
         let (api, service) = (scene.api, try scene.service)
         let rotated = try await api.run(
-            "mutation { rotateMonitorKey(id: \"\(scene.monitor)\") { key url monitor { id } integration { id } } }"
+            "mutation { rotateMonitorKey(id: \"\(scene.monitor)\") { key url snippets monitor { id } integration { id } } }"
         )["data"]?["rotateMonitorKey"]
         #expect(rotated?["monitor"]?["id"]?.stringValue == scene.monitor && rotated?["integration"] == .null)
         let key = rotated?["key"]?.stringValue ?? ""
         #expect(rotated?["url"]?.stringValue?.hasSuffix("/ping/" + key) == true, "\(rotated ?? .null)")
+        #expect(rotated?["snippets"]?.stringValue?.contains("/ping/\(key)/$?") == true, "\(rotated ?? .null)")
         let own = try #require(try await service.bearer(ofKey: key))
         #expect(try await service.take(MonitorPing(.success), from: own, slug: nil, creates: false) != .unknown)
         #expect(try await service.take(MonitorPing(.success), from: own, slug: "other", creates: true) == .unknown)
@@ -304,7 +305,10 @@ struct MonitorTests {
             try await api.run(
                 "mutation { createIntegration(input: { name: \"cron\", kind: HEARTBEAT, topicId: \"\(scene.topic)\" }) { id } }"
             )["data"]?["createIntegration"]?["id"]?.stringValue ?? ""
-        let shared = try await api.run("mutation { rotateIntegrationKey(id: \"\(way)\") { key } }")
+        let shared = try await api.run("mutation { rotateIntegrationKey(id: \"\(way)\") { key snippets } }")
+        // Without a slug it would ping nothing.
+        let snippets = shared["data"]?["rotateIntegrationKey"]?["snippets"]?.stringValue
+        #expect(snippets?.contains("/SLUG/$?") == true, "\(shared)")
         let bearer = try #require(
             try await service.bearer(ofKey: shared["data"]?["rotateIntegrationKey"]?["key"]?.stringValue ?? "")
         )

@@ -110,7 +110,8 @@ enum IntegrationResolvers {
             else { return .null }
             let addresses = invocation.context.services.integrationAddresses.value
             var members: JSONObject = [:]
-            for snippet in addresses.snippets(kind, topicName: topicName, key: key) {
+            let snippets = addresses.snippets(kind, topicName: topicName, key: key, ofMonitor: record.isMonitor)
+            for snippet in snippets {
                 members[snippet.product] = .string(snippet.text)
             }
             return .leaf(.string(JSONValue.object(members).serializedString()))

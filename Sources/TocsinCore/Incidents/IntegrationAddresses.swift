@@ -20,9 +20,13 @@ package struct IntegrationAddresses: Sendable {
         }
     }
 
-    /// What to paste where, by product.
-    package func snippets(_ kind: Integration.Kind, topicName: String, key: String) -> [(product: String, text: String)]
-    {
+    /// What to paste where, by product; a monitor's own key pings without its slug.
+    package func snippets(
+        _ kind: Integration.Kind,
+        topicName: String,
+        key: String,
+        ofMonitor: Bool = false
+    ) -> [(product: String, text: String)] {
         let topic = Self.escaped(topicName)
         let curl = "curl -H 'Authorization: Bearer \(key)'"
         switch kind {
@@ -83,7 +87,9 @@ package struct IntegrationAddresses: Sendable {
             ]
         case .slack: return [("Incoming webhook", "\(base)/hooks/\(key)")]
         case .cloudEvents: return [("Webhook", "\(base)/in/\(key)")]
-        case .heartbeat: return [("curl", "curl -fsS -m 10 --retry 5 \(base)/ping/\(key)/$?")]
+        case .heartbeat:
+            let slug = ofMonitor ? "" : "SLUG/"
+            return [("curl", "curl -fsS -m 10 --retry 5 \(base)/ping/\(key)/\(slug)$?")]
         case .event:
             return [
                 (
