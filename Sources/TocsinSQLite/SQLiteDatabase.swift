@@ -139,9 +139,9 @@ final class LockFile: ServerClaim {
                     detail: "\(path): \(String(cString: strerror(code)))"
                 )
             }
-            throw .unavailable(
-                reason: "another server is using this database",
-                detail: "it holds \(path). Stop it first, or give this one a database of its own."
+            throw .mismatch(
+                reason: "A server is running on this database, or an import is: it holds \(path). Stop it first, or "
+                    + "name another database."
             )
         }
     }

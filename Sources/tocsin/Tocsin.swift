@@ -56,8 +56,10 @@ struct Tocsin: AsyncParsableCommand {
     static func main() async {
         // A reload that comes while the server starts must not end it.
         if CommandLine.arguments.dropFirst().first == ServeCommand.configuration.commandName { HangupSignals.ignore() }
+        var ran: (any ParsableCommand.Type)?
         do {
             var command = try await asyncParseAsRoot(SendmailCommand.arguments(of: CommandLine.arguments))
+            ran = type(of: command)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -69,9 +71,17 @@ struct Tocsin: AsyncParsableCommand {
         } catch {
             let code = exitCode(for: error)
             guard code == .validationFailure else { exit(withError: error) }
-            StandardError.write(fullMessage(for: error) + "\n")
+            StandardError.write((ran.map { wrongUse(error, of: $0) } ?? fullMessage(for: error)) + "\n")
             exit(withError: ExitCode(2))
         }
+    }
+
+    /// What is wrong, with the usage of the command that found it while it ran.
+    private static func wrongUse(_ error: any Error, of command: any ParsableCommand.Type) -> String {
+        let usage = usageString(for: command)
+        // The words before the first option or argument are the command's names.
+        let names = usage.split(separator: " ").prefix { !"<[-".contains($0.first ?? "<") }.joined(separator: " ")
+        return "Error: \(message(for: error))\nUsage: \(usage)\n  See '\(names) --help' for more information."
     }
 }
 

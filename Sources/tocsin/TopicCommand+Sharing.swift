@@ -99,7 +99,14 @@ extension TopicCommand {
                 )
                 let grant = answer["grantTopic"] ?? .null
                 Terminal.print(json ? grant.serializedString() : TopicCommand.line(ofGrant: grant))
+                if let group = subject.group { Terminal.remark(Terminal.harmless(Self.remark(group))) }
             }
+        }
+
+        /// What a grant to a group does not say: which groups there are is nobody's to find out by sharing.
+        private static func remark(_ group: String) -> String {
+            "the grant counts for whoever is in the group \(group), and for nobody while nobody is. Whether anybody is, "
+                + "the server tells its administrators alone: `tocsin group show`."
         }
     }
 

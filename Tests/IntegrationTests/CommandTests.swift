@@ -62,6 +62,33 @@ struct CommandTests {
         }
     }
 
+    @Test("what a command lacks is told with that command's usage")
+    func usage() async throws {
+        try await Installation.run { installation in
+            for arguments in [["publish", "alerts", "--title", "t"], ["topic", "list"]] {
+                let result = try await installation.tocsin(arguments, token: "")
+                let command = "tocsin " + arguments.prefix(arguments[0] == "topic" ? 2 : 1).joined(separator: " ")
+                #expect(result.status == 2 && result.errors.hasPrefix("Error: No token."), "\(result)")
+                #expect(result.errors.contains("\nUsage: \(command) ["), "\(result.errors)")
+                #expect(result.errors.contains("\n  See '\(command) --help' for more information."), "\(result.errors)")
+            }
+        }
+    }
+
+    @Test("a grant to a group says that it is for nobody while nobody is in it, whether there is such a group or not")
+    func groups() async throws {
+        try await Installation.run { installation in
+            let scene = try await Scene(installation)
+            try await installation.administer(["group", "create", "ops"])
+            for group in ["ops", "oops"] {
+                let arguments = ["topic", "share", "alerts", "--group", group]
+                let shared = try await installation.tocsin(arguments, token: scene.ada)
+                #expect(shared.status == 0 && shared.output.hasPrefix("GROUP\t\(group)\t"), "\(shared)")
+                #expect(shared.errors.contains("whoever is in the group \(group), and for nobody while"), "\(shared)")
+            }
+        }
+    }
+
     @Test("a token for publishing to one topic can do that and nothing else; a read-only one cannot publish")
     func scopes() async throws {
         try await Installation.run { installation in

@@ -19,7 +19,7 @@ struct OpeningTests {
         let error = await #expect(throws: StoreError.self) {
             _ = try await SQLStore.open(database, at: moment(0))
         }
-        #expect(error?.description.contains("another server is using this database") == true)
+        #expect(error?.description.contains("A server is running on this database") == true)
         let tool = try await SQLStore.open(database, role: .tool, at: moment(0))
         try await tool.insert([models.topic("t1")])
         let found = try await first.read { reader throws(StoreError) in
