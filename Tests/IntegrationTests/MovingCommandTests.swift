@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestDatabases
 import Testing
 import TocsinClient
 import TocsinSQLite

@@ -19,11 +19,15 @@ enum MarkdownText {
         guard line.contains("](") else { return line }
         let bytes = Array(line.utf8)
         var (output, index, open) = ([UInt8](), 0, [Int]())
+        // The next closing bracket is looked for once, however many links lack one.
+        let bracket = UInt8(ascii: ")")
+        var closing = bytes.firstIndex(of: bracket)
         while index < bytes.count {
+            if let past = closing, past < index { closing = bytes[index...].firstIndex(of: bracket) }
             if bytes[index] == UInt8(ascii: "[") { open.append(output.count) }
             if bytes[index] == UInt8(ascii: "]"), let start = open.popLast(), index + 1 < bytes.count,
                 bytes[index + 1] == UInt8(ascii: "("),
-                let close = bytes[index...].prefix(SenderURL.maximumBytes).firstIndex(of: UInt8(ascii: ")"))
+                let close = closing, close - index < SenderURL.maximumBytes
             {
                 output.remove(at: start)
                 if start > 0, output[start - 1] == UInt8(ascii: "!") { output.remove(at: start - 1) }

@@ -203,6 +203,17 @@ struct NtfyTests {
         #expect(asked("/alerts") == [])
     }
 
+    @Test(
+        "a link of Markdown is its text; one without an end, or with an endless address, stays",
+        arguments: [
+            ("x [a](b) ![c](d) [e](", "x a c [e]("), ("[a](b)[c](d)", "ac"), (") [a](b", ") [a](b"),
+            ("[a](\(String(repeating: "b", count: 9000))) [c](d)", "[a](\(String(repeating: "b", count: 9000))) c"),
+        ]
+    )
+    func links(text: String, plain: String) throws {
+        #expect(try #require(read([("Markdown", "yes")], body: text).first).body == plain)
+    }
+
     @Test("control characters are no part of a message, nor of the answer that tells it")
     func controls() throws {
         let receiver = NtfyReceiver()
