@@ -21,7 +21,9 @@ package final class SignInBrakes: Sendable {
             (self.account, self.network, self.isFamiliar) = (account, network, isFamiliar)
         }
 
-        fileprivate var accountKey: String { isFamiliar ? account + "\n" + (network ?? "") : account }
+        fileprivate var accountKey: AccountKey {
+            AccountKey(account: account, network: isFamiliar ? network ?? "" : nil)
+        }
 
         /// How long it is to wait of so many seconds: up to a third less, always the same for one
         /// network, so that tries of many networks do not come back together.
@@ -42,13 +44,20 @@ package final class SignInBrakes: Sendable {
         case busy
     }
 
+    /// What an account's failures are counted by; no name that a stranger writes has a network.
+    fileprivate struct AccountKey: Hashable {
+        var account: String
+        /// The familiar network; nil for all others together.
+        var network: String?
+    }
+
     private struct Count {
         var failures = 0
         var last: Timestamp
     }
 
     private struct State {
-        var accounts: [String: Count] = [:]
+        var accounts: [AccountKey: Count] = [:]
         var networks: [String: Count] = [:]
         /// Networks from which nobody has signed in, and when that was found.
         var unknown: [String: Timestamp] = [:]
@@ -169,7 +178,7 @@ package final class SignInBrakes: Sendable {
     }
 
     @discardableResult
-    private static func count(_ key: String, _ counts: inout [String: Count], _ now: Timestamp) -> Int {
+    private static func count<Key>(_ key: Key, _ counts: inout [Key: Count], _ now: Timestamp) -> Int {
         var count = counts[key] ?? Count(last: now)
         if !isCurrent(count, now) { count.failures = 0 }
         count.failures += 1
@@ -178,7 +187,7 @@ package final class SignInBrakes: Sendable {
         return count.failures
     }
 
-    private static func uncount(_ key: String, _ counts: inout [String: Count]) {
+    private static func uncount<Key>(_ key: Key, _ counts: inout [Key: Count]) {
         guard var count = counts[key] else { return }
         count.failures -= 1
         counts[key] = count.failures > 0 ? count : nil

@@ -43,7 +43,7 @@ package struct SignInService: Sendable {
     ) async throws(ServiceError) -> NewSession {
         let account = try await checked(username: username, password: password)
         let session = session(of: account.id, named: account.name, kind, agent)
-        return try await begin(session)
+        return try await begin(session, by: account.passwordHash)
     }
 
     /// Signs somebody in for whom a provider vouches.
@@ -63,10 +63,14 @@ package struct SignInService: Sendable {
     /// Takes a local user's password again, and lets their session do for a while what needs that.
     package func elevate(_ caller: Identity, password: String) async throws(ServiceError) -> Session {
         guard let id = caller.tokenID else { throw Self.noSession }
-        _ = try await checked(username: caller.username, password: password)
+        let checked = try await checked(username: caller.username, password: password)
         let environment = environment
         return try await environment.store.writing { writer throws(StoreError) -> Result<Session, ServiceError> in
             let now = environment.time.now()
+            // The account before its sessions, as all writers lock them.
+            guard try writer.account(checked.id)?.passwordHash == checked.passwordHash else {
+                return .failure(Self.wrong)
+            }
             guard var session = try writer.session(id), session.isGood(at: now), session.provider == nil else {
                 return .failure(Self.noSession)
             }
@@ -163,15 +167,18 @@ extension SignInService {
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool { scalar.value >= 0x20 && scalar.value != 0x7F }
 
-    private func begin(_ new: NewSession) async throws(ServiceError) -> NewSession {
+    /// Begins a session of a local user by the password that was right a moment ago.
+    ///
+    /// Who has set another since has ended all sessions, and this one must not come behind that.
+    private func begin(_ new: NewSession, by hash: String?) async throws(ServiceError) -> NewSession {
         let (environment, limits, session) = (environment, limits, new.session)
-        let refused = SignInRefusal(reason: "account_taken", user: session.userID)
+        let refused = SignInRefusal(reason: "changed_meanwhile", user: session.userID)
         do throws(ServiceError) {
             try await environment.store.writing { writer throws(StoreError) -> Result<Void, ServiceError> in
                 // Held until the end, so that a user's sessions are counted one sign-in at a time.
-                guard let account = try writer.account(session.userID), !account.isDisabled else {
-                    return .failure(Self.wrong)
-                }
+                guard let account = try writer.account(session.userID), !account.isDisabled,
+                    account.passwordHash == hash
+                else { return .failure(Self.wrong) }
                 try Self.begin(session, limits, environment, writer)
                 return .success(())
             }

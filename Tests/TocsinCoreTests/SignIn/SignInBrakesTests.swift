@@ -47,6 +47,17 @@ struct SignInBrakesTests {
         #expect(Self.fail(brakes, own, times: 1) == .after(seconds: 1))
     }
 
+    @Test("no name that a stranger writes counts against a network from which the user signed in before")
+    func crafted() {
+        let brakes = SignInBrakes()
+        for separator in ["\n", " ", "\0", ""] {
+            let crafted = SignInBrakes.Try(account: "ada\(separator)203.0.113.7", network: nil, isFamiliar: false)
+            Self.fail(brakes, crafted, times: 10)
+        }
+        let own = Self.attempt("203.0.113.7", isFamiliar: true)
+        #expect(Self.fail(brakes, own, times: 1) == .after(seconds: 0))
+    }
+
     @Test("that nobody has signed in from a network is kept for ten seconds, or until somebody does")
     func unknown() {
         let brakes = SignInBrakes()
