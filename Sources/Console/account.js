@@ -151,7 +151,7 @@ function password(draw) {
   return form([
     field(texts.account.present, before), field(texts.account.next, after, texts.account.nextHint),
   ], texts.account.change, async () => {
-    await client.mutate("mutation Change($old: String, $new: String!) { setPassword(old: $old, new: $new) { id } }", { old: before.value || null, new: after.value });
+    await proven("mutation Change($old: String, $new: String!) { setPassword(old: $old, new: $new) { id } }", { old: before.value || null, new: after.value });
     note(texts.account.changed);
     await draw();
   }, {

@@ -58,7 +58,8 @@ struct IDTokenRules {
             throw OIDCRefusal(.tokenExpired, "The ID token is over or says no end. Are both clocks right?")
         }
         guard let issue = try Self.moment("iat", in: claims), issue <= now.adding(seconds: Self.leewaySeconds),
-            start.map({ issue >= $0.adding(seconds: -Self.leewaySeconds) }) ?? true
+            start.map({ issue >= $0.adding(seconds: -Self.leewaySeconds) }) ?? true,
+            try Self.moment("nbf", in: claims).map({ $0 <= now.adding(seconds: Self.leewaySeconds) }) ?? true
         else {
             throw OIDCRefusal(
                 .tokenIssuedAt,

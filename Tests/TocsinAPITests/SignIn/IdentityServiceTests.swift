@@ -163,4 +163,18 @@ struct IdentityServiceTests {
         }
         #expect(try await begun(person("9"))?.username == "eve")
     }
+
+    @Test("who has no password sets a first one by a session only while it is proved who they are")
+    func firstPassword() async throws {
+        _ = try await api.services.people.add(name: "eve", by: .shell)
+        _ = try await api.services.identities.link(person("9"), to: UserReference("eve"))
+        let change = "mutation { setPassword(new: \"\(Self.password)\") { name } }"
+        let plain = try #require(try await begun(person("9")))
+        #expect("\(try await api.run(change, as: Identity(plain)))".contains("REAUTHENTICATE"))
+        var proved = person("9")
+        proved.isElevated = true
+        let eve = try #require(try await begun(proved))
+        #expect(try await api.run(change, as: Identity(eve))["errors"] == nil)
+        #expect(try await session(of: "eve").username == "eve")
+    }
 }
