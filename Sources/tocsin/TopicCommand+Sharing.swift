@@ -103,7 +103,7 @@ extension TopicCommand {
             }
         }
 
-        /// What a grant to a group does not say: which groups there are is nobody's to find out by sharing.
+        /// What a grant does not say: which groups there are is nobody's to find out by sharing.
         private static func remark(_ group: String) -> String {
             "the grant counts for whoever is in the group \(group), and for nobody while nobody is. Whether anybody is, "
                 + "the server tells its administrators alone: `tocsin group show`."

@@ -140,8 +140,9 @@ extension ReceiverDesk {
         }
     }
 
-    /// Whether the body must be read to know whose it is: PagerDuty's keys stand in it, and the topic
-    /// of ntfy's JSON.
+    /// Whether the body must be read to know whose it is.
+    ///
+    /// PagerDuty's keys stand in it, and the topic of ntfy's JSON.
     private static func isKnownByBody(_ place: ReceiverPlace) -> Bool {
         place == .kind(.pagerDuty) || place == .ntfy(nil)
     }

@@ -19,7 +19,7 @@ extension PeopleService {
         if let stored = account.passwordHash {
             try await requirePassword(old, stored, of: account, caller)
         } else {
-            // A first password is a further way in, by which a session could be proved from then on.
+            // A first password is a further way in, by which sessions are proved from then on.
             try await environment.requireElevation(of: caller)
         }
         return try await setHash(of: account, to: try await passwords().hash(new), by: .caller(caller))
