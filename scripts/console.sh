@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
 # five states, texts of strangers, keys alone, what a team does, integrations, a phone, long lists, what is one's own,
-# no network, three tabs and kills, people who come after each other in one browser, and a provider below a path. People
+# no network, three tabs and kills, people who come after each other in one browser, going back and forth, and a provider
+# below a path. People
 # of two sign-in providers walk in Chromium and in Firefox. In Firefox there is a real Web Push, too; keys, texts of
 # strangers, no network, tabs and the dark; a team, what is one's own, long lists, a narrow screen. Two people in Chromium
 # and Firefox are at two servers of one PostgreSQL. What screen readers are told of each view is compared with
@@ -70,7 +71,7 @@ walk() {
 }
 
 step "Walking through the console, two walks at a time"
-names=(views strangers states keys team integrations phone many own offline shared-browser)
+names=(views strangers states keys team integrations phone many own offline shared-browser places)
 firefox=""
 ! has firefox-esr || { firefox=$(command -v firefox-esr) && names+=(firefox-walks firefox-people firefox-lists); }
 with_people() {
@@ -94,6 +95,7 @@ with_strangers() {
     walk phone phone.py "$chromium" ${pictures:+"$pictures"}
     walk many many.py "$chromium"
     walk shared-browser shared_browser.py "$chromium"
+    walk places places.py "$chromium"
     walk offline offline.py "$chromium" "$kills"
     [ -n "$firefox" ] || return 0
     walk firefox-walks firefox_walks.py "$firefox" ${pictures:+"$pictures"}

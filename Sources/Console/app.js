@@ -7,6 +7,7 @@ import { badge, clearFrame, fillRail, showFrame } from "./frame.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
 import { endReads, followReads } from "./reads.js";
+import { entered, restore, returned } from "./scroll.js";
 import { soon } from "./turns.js";
 import { beginWatch, endWatch, isReadable } from "./shared.js";
 import * as store from "./store.js";
@@ -31,6 +32,8 @@ let me = null;
 /** Whose page this is, from the first who signs in on: what it holds, its socket too, is for nobody else. */
 let owner = null;
 let turn = 0;
+/** Whether the view that is under way was looked at before, by this entry of the history; a page that is loaded anew is. */
+let isBack = true;
 let title = "";
 let unreadCount = 0;
 let topics = once(loadTopics);
@@ -68,7 +71,8 @@ function named(part) {
 
 /** Goes to a view's address, as a link would. */
 export function go(path) {
-  history.pushState(null, "", base + path);
+  history.pushState(entered(), "", base + path);
+  isBack = false;
   return show(true);
 }
 
@@ -104,7 +108,7 @@ async function show(fromTop = false, isAgain = false) {
     const { open } = await code;
     // The view and the rail share what is asked for once a navigation.
     topics = once(loadTopics);
-    const view = await open({ id: found.id, me, go, topics, query: new URLSearchParams(location.search), signedIn });
+    const view = await open({ id: found.id, me, go, topics: () => topics(), query: new URLSearchParams(location.search), signedIn });
     if (asked !== turn) return view.stop?.();
     current = { stop: () => view.stop?.() };
     title = view.title;
@@ -114,6 +118,8 @@ async function show(fromTop = false, isAgain = false) {
     if (me) frame(path);
     if (fromTop) scrollTo(0, 0);
     heading.focus({ preventScroll: true });
+    if (isBack) restore();
+    isBack = false;
   } catch (error) {
     if (asked !== turn) return;
     const passes = PASSING.includes(error.code);
@@ -136,8 +142,9 @@ const SHOWING = ["feed", "message", "search", "deliveries", "incidents", "incide
 /** What was read in a topic that is taken back goes from the screen; what somebody writes elsewhere stays. */
 function lost(id) {
   const path = location.pathname.slice(base.length);
-  if (SHOWING.includes(find(path || "/")?.view) || path.split("/").includes(id)) void show();
-  else fill();
+  if (SHOWING.includes(find(path || "/")?.view) || path.split("/").includes(id)) return void show();
+  dispatchEvent(new Event("tocsin-lost"));
+  fill();
 }
 
 /** Shows the view again after a while, or when the network is back, unless somebody has gone elsewhere. */
@@ -253,7 +260,11 @@ let isLeaving = false;
 // Several lines end at once: the first knows where somebody was.
 addEventListener("tocsin-signed-out", () => me && !isLeaving && void signIn(location.pathname.slice(base.length) + location.search));
 
-addEventListener("popstate", () => void show());
+addEventListener("popstate", () => {
+  returned();
+  isBack = true;
+  void show();
+});
 document.addEventListener("click", (event) => {
   const anchor = event.target.closest?.("a");
   if (!anchor || anchor.target || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

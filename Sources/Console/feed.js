@@ -41,7 +41,7 @@ export async function open({ id, go, topics }) {
   const list = el("div", { role: "feed", "aria-label": topic?.name ?? texts.places.feed });
   const empty = el("p", { className: "hint" },
     texts.feed.none(el("a", { href: `${base}/send${topic ? `?topic=${topic.id}` : ""}` }, texts.feed.sendFirst)));
-  const fresh = el("button", { className: "main", hidden: true, onclick: showFresh });
+  const fresh = el("button", { className: "main", hidden: true, onclick: lookAtFresh });
   const older = el("button", { hidden: true, onclick: () => more().catch((error) => note(explained(error))) }, texts.feed.older);
   const none = el("p", { className: "hint", role: "status" });
   const said = el("p", { className: "hidden", role: "status" });
@@ -189,6 +189,14 @@ export async function open({ id, go, topics }) {
     add(waiting);
     waiting = [];
     draw();
+  }
+
+  /** Who asks for what is new sees it, and goes on from there by keys. */
+  function lookAtFresh() {
+    showFresh();
+    drawNow();
+    scrollTo(0, 0);
+    (list.querySelector("article:not([hidden]) a") ?? unread).focus({ preventScroll: true });
   }
 
   function come(message) {

@@ -12,6 +12,8 @@ const dock = makeDock(below, rail);
 /** The topics of the last list that may be read; one that is not in the next is lost. */
 let listed = new Set();
 let stateText = "";
+/** What the list of places said last: it goes on saying so while the server does not answer. */
+let told = null;
 /** Whose frame it is: an answer that comes later is for nobody. */
 let whose = null;
 /** How many messages waited when they were counted last: a view that is opened goes on saying so. */
@@ -37,6 +39,7 @@ export function clearFrame() {
   whose = null;
   waiting = 0;
   listed.clear();
+  told = null;
   // Who is asked for a password sees by whom.
   put(bar, el("span", { className: "name" }, texts.app.name));
   put(rail);
@@ -60,7 +63,7 @@ export async function fillRail(me, path, host) {
       el("span", { className: "free" }, name), count ? el("span", { className: "hint" }, count) : null));
   let shown = [];
   let open = null;
-  const unread = {};
+  let unread = {};
   try {
     const [list, { readState }, count] = await Promise.all([
       host.topics(), store.answered("unread", () => client.query("{ readState { unread topics { topicId unread } } }")).then(({ answer }) => answer),
@@ -75,6 +78,7 @@ export async function fillRail(me, path, host) {
     badge(readState.unread);
     shown = list;
     open = count;
+    told = { shown, open, unread };
     const before = listed;
     listed = new Set(list.filter(isReadable).map(({ id }) => id));
     [...before].filter((id) => !listed.has(id)).forEach(host.lost);
@@ -82,6 +86,7 @@ export async function fillRail(me, path, host) {
   } catch (error) {
     if (whose !== me) return;
     if (error.code === "UNAUTHENTICATED") return host.ended(path);
+    if (told) ({ shown, open, unread } = told);
   }
   const focused = rail.contains(document.activeElement) ? document.activeElement.href : null;
   put(rail,

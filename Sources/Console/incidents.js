@@ -138,7 +138,7 @@ export async function open({ query, topics }) {
     "aria-label": texts.words.topic,
     async onchange() {
       topicId = topic.value;
-      history.replaceState(null, "", here(chosen));
+      history.replaceState(history.state, "", here(chosen));
       drawChoices();
       put(list);
       shown.clear();

@@ -63,7 +63,7 @@ export async function open({ query, topics }) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const kept = new URLSearchParams(Object.entries({ q: text.value.trim(), topic: topic.value, from: from.value, to: to.value }).filter(([, value]) => value));
-    history.replaceState(null, "", `${base}/search?${kept}`);
+    history.replaceState(history.state, "", `${base}/search?${kept}`);
     void run(null);
   });
   void run(null);

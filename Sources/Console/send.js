@@ -14,6 +14,13 @@ export async function open({ me, query, topics, go }) {
     return { title: texts.places.send, body: el("p", {}, texts.send.noTopic(el("a", { href: base + "/start" }, texts.send.makeOne))) };
   }
   const topic = el("select", {}, mine.map(({ id, name }) => el("option", { value: id }, name)));
+  // One that was taken back is offered no more; what is written stays.
+  const lost = () => topics().then((found) => {
+    const left = new Set(found.map(({ id }) => id));
+    [...topic.options].filter(({ value }) => !left.has(value)).forEach((each) => each.remove());
+    draw();
+  }, () => {});
+  addEventListener("tocsin-lost", lost);
   if (mine.some(({ id }) => id === query.get("topic"))) topic.value = query.get("topic");
   const title = el("input", { required: true, maxLength: 1024, autofocus: true });
   const text = el("textarea", {});
@@ -80,6 +87,9 @@ export async function open({ me, query, topics, go }) {
   return {
     title: texts.places.send,
     body: [waiting, made, preview, el("details", {}, el("summary", {}, texts.send.asCommand), command)],
-    stop: () => removeEventListener("tocsin-outbox", drawWaiting),
+    stop() {
+      removeEventListener("tocsin-outbox", drawWaiting);
+      removeEventListener("tocsin-lost", lost);
+    },
   };
 }

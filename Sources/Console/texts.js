@@ -722,6 +722,7 @@ export const texts = {
     roles: { READER: "reads", PUBLISHER: "reads and publishes", OWNER: "does everything but delete it" },
     pushAtOnce: "their devices get the pushes at once",
     share: "Share",
+    emptyGroup: (name) => ["Shared. Nobody is in the group ", name, " yet: whoever comes into it has it from then on."],
     members: "Members",
     membersOf: "Whose devices get this topic's pushes",
     memberColumns: [columns.who, "Pushes", columns.toDo],
@@ -767,7 +768,9 @@ function counted(number, thing) {
 /** What went wrong, what to do, and the server's own words. */
 export function explained(error) {
   const general = texts.codes[error.code];
-  return general && error.message && general !== error.message ? `${general} (${error.message})` : (general ?? error.message);
+  // What the API says of a right that is missing names its fields, which tells nobody more.
+  const isBare = error.code === "UNAUTHORIZED" && /^Not Authorized to access \w+ on type \w+/.test(error.message);
+  return general && error.message && general !== error.message && !isBare ? `${general} (${error.message})` : (general ?? error.message);
 }
 
 /** Why an incident was not changed, and what is on the screen now. */

@@ -8,7 +8,8 @@ const LIST = `query Tokens($nextToken: String) { tokens(limit: 100, nextToken: $
   items { id name scopes cidrs createdAt expiresAt lastUsedAt lastUsedFrom revokedAt rotatedTo } nextToken } }`;
 
 export async function open({ topics }) {
-  const known = await topics();
+  let known = await topics();
+  const ended = new AbortController();
   const secret = el("div", { role: "status" });
   const inWords = (scope) => {
     const [kind, topic] = scope.split(":");
@@ -52,14 +53,27 @@ export async function open({ topics }) {
     ],
   ];
   const name = el("input", { required: true, maxLength: 100 });
-  const scope = el("select", {}, [
-    ...known.filter(({ roles }) => roles.includes("OWNER") || roles.includes("PUBLISHER")).map(({ id }) => `publish:${id}`),
-    "read", ...known.map(({ id }) => `read:${id}`), "topics", "device", "full",
-  ].map((value) => el("option", { value }, inWords(value))));
+  const scope = el("select");
+  function offer() {
+    const chosen = scope.value;
+    put(scope, [
+      ...known.filter(({ roles }) => roles.includes("OWNER") || roles.includes("PUBLISHER")).map(({ id }) => `publish:${id}`),
+      "read", ...known.map(({ id }) => `read:${id}`), "topics", "device", "full",
+    ].map((value) => el("option", { value }, inWords(value))));
+    if ([...scope.options].some(({ value }) => value === chosen)) scope.value = chosen;
+  }
+  offer();
   const networks = el("input", { autocomplete: "off", spellcheck: false });
   const days = el("input", { type: "number", min: 1, max: 365, value: "90", required: true });
   await draw();
+  // A topic that was taken back is called by its name no more; what somebody writes here stays.
+  addEventListener("tocsin-lost", () => topics().then((found) => {
+    known = found;
+    offer();
+    return draw();
+  }).catch((error) => ended.signal.aborted || note(explained(error))), { signal: ended.signal });
   return {
+    stop: () => ended.abort(),
     title: texts.places.tokens,
     body: [list.element, el("h2", {}, texts.tokens.another), form([
       field(texts.words.name, name), field(texts.tokens.does, scope), field(texts.tokens.days, days),

@@ -13,7 +13,7 @@ const ONE = `query Settings($id: ID!, $grants: String, $members: String) { membe
 const MORE_GRANTS = `query Grants($id: ID!, $grants: String) { getTopic(id: $id) { ${GRANTS} } }`;
 const MORE_MEMBERS = `query Members($id: ID!, $members: String) { getTopic(id: $id) { ${MEMBERS} } }`;
 
-export async function open({ id, go }) {
+export async function open({ id, go, me }) {
   const body = el("div");
   const has = await parts();
   let title = "";
@@ -28,7 +28,7 @@ export async function open({ id, go }) {
   const [grants, members] = [grantsOf(id, run), membersOf(id, run)];
   const tokens = ownTokens(id);
   // What is being written there stays while other parts change.
-  const share = sharing(id, draw);
+  const share = sharing(id, draw, me);
   async function draw() {
     const { getTopic: topic, memberships } = await client.query(ONE, { id });
     if (!topic) throw Object.assign(new Error(texts.words.noSuchTopic), { code: "UNAUTHORIZED" });
@@ -91,23 +91,39 @@ function grantsOf(id, run) {
   });
 }
 
+/** Whether a group has nobody, as far as the caller may know: administrators of all, makers of those they made. */
+async function isEmpty(name, { admin }) {
+  try {
+    const { group } = await client.query("query Empty($name: String) { group(name: $name) { members(limit: 1) { items { name } } } }", { name });
+    // Groups of a sign-in provider are known there alone.
+    return group ? group.members.items.length === 0 : admin && !name.startsWith("oidc:");
+  } catch {
+    return false;
+  }
+}
+
 /** The form that shares it with somebody more. */
-function sharing(topicId, draw) {
+function sharing(topicId, draw, me) {
   const whom = el("select", {}, Object.entries(texts.topic.subjects).map(([value, words]) => el("option", { value }, words)));
   const name = el("input", { autocomplete: "off", required: true });
   // Everybody has no name.
   whom.addEventListener("change", () => (name.disabled = whom.value === "everybody"));
   const role = el("select", {}, Object.entries(texts.topic.roles).map(([value, words]) => el("option", { value }, words)));
   const push = el("input", { type: "checkbox" });
-  return form([
+  const said = el("p", { role: "status" });
+  const asked = form([
     field(texts.topic.whom, whom), field(texts.topic.name, name), field(texts.topic.role, role), field(texts.topic.pushAtOnce, push),
   ], texts.topic.share, async () => {
+    put(said);
     const subject = whom.value === "everybody" ? { everybody: true } : { [whom.value]: name.value };
     const roles = role.value === "PUBLISHER" ? ["READER", "PUBLISHER"] : [role.value];
     await proven("mutation Give($input: GrantInput!) { grantTopic(input: $input) { id } }", { input: { topicId, ...subject, roles, push: push.checked } });
+    const given = name.value;
     name.value = "";
     await draw();
+    if (whom.value === "group" && (await isEmpty(given, me))) put(said, texts.topic.emptyGroup(el("span", { className: "free" }, given)));
   }, { explain: explained });
+  return el("div", {}, asked, said);
 }
 
 /** Whose devices get its pushes, or would if they had not muted it. */
