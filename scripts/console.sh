@@ -2,11 +2,10 @@
 # Walks through the console of the built server as people do: all views in Chromium with axe on each, each view in its
 # five states, texts of strangers, keys alone, what a team does, integrations, a phone, long lists, what is one's own,
 # no network, three tabs and kills, people who come after each other in one browser, going back and forth, and a provider
-# below a path. People
-# of two sign-in providers walk in Chromium and in Firefox. In Firefox there is a real Web Push, too; keys, texts of
-# strangers, no network, tabs and the dark; a team, what is one's own, long lists, a narrow screen. Two people in Chromium
-# and Firefox are at two servers of one PostgreSQL. What screen readers are told of each view is compared with
-# Tests/Clients/trees. It says what it could not try.
+# below a path. People of two sign-in providers walk in Chromium and in Firefox. In Firefox there is a real Web Push, too;
+# keys, texts of strangers, no network, tabs and the dark; a team, what is one's own, long lists, a narrow screen. Two
+# people in Chromium and Firefox are at two servers of one PostgreSQL. What screen readers are told of each view is compared
+# with Tests/Clients/trees. It says what it could not try.
 #   --kills N          kills of the server, the network and a tab under traffic (30)
 #   --pictures FOLDER  pictures of each view, at 1280 and 390 pixels, in light and dark, with forced colours and at 400 %
 #   --accept           writes Tests/Clients/trees and the picture of README anew, and walks no further
@@ -73,7 +72,7 @@ walk() {
 step "Walking through the console, two walks at a time"
 names=(views strangers states keys team integrations phone many own offline shared-browser places)
 firefox=""
-! has firefox-esr || { firefox=$(command -v firefox-esr) && names+=(firefox-walks firefox-people firefox-lists); }
+! has firefox-esr || { firefox=$(command -v firefox-esr) && names+=(firefox-walks firefox-people firefox-lists firefox-shared); }
 with_people() {
     walk views console.py "$chromium" ${pictures:+"$pictures"}
     walk keys keyboard.py "$chromium" ${pictures:+"$pictures"}
@@ -100,6 +99,7 @@ with_strangers() {
     [ -n "$firefox" ] || return 0
     walk firefox-walks firefox_walks.py "$firefox" ${pictures:+"$pictures"}
     walk firefox-lists firefox_lists.py "$firefox"
+    walk firefox-shared firefox_shared.py "$firefox"
 }
 start_lane with_people
 one=$lane_process
