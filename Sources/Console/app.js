@@ -7,7 +7,7 @@ import { badge, clearFrame, fillRail, showFrame } from "./frame.js";
 import { listenToKeys } from "./keys.js";
 import { flush } from "./outbox.js";
 import { endReads, followReads } from "./reads.js";
-import { entered, restore, returned } from "./scroll.js";
+import { entered, forget, restore, returned } from "./scroll.js";
 import { soon } from "./turns.js";
 import { beginWatch, endWatch, isReadable } from "./shared.js";
 import * as store from "./store.js";
@@ -198,6 +198,7 @@ async function begin() {
   // Somebody else has signed in, here or in another tab: every page that is open begins anew, as theirs.
   if (before && before !== found.userId) {
     tabs.postMessage("another");
+    forget();
     await clearShown().catch(() => {});
   }
   if (owner && owner !== found.userId) {
@@ -280,7 +281,10 @@ const tabs = new BroadcastChannel("tocsin-console");
 tabs.onmessage = ({ data }) => {
   if (data === "read") dispatchEvent(new Event("tocsin-read"));
   else if (data === "topics") dispatchEvent(new Event("tocsin-topics"));
-  else location.reload();
+  else {
+    forget();
+    location.reload();
+  }
 };
 addEventListener("tocsin-marked", () => {
   tabs.postMessage("read");
@@ -294,6 +298,7 @@ export async function signOut() {
   if (waiting > 0 && !sure(texts.app.sureSignOut(waiting))) return;
   // What needs no network is done in any case.
   await store.removeAll().catch(() => {});
+  forget();
   await clearShown().catch(() => {});
   badge(0);
   let elsewhere;

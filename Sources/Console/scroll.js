@@ -62,6 +62,12 @@ export function restore() {
   requestAnimationFrame(meet);
 }
 
+/** Somebody else comes, or who was here leaves: what they looked at is nobody's. */
+export function forget() {
+  places.clear();
+  key = null;
+}
+
 addEventListener("pagehide", () => {
   leave();
   try {

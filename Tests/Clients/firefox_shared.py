@@ -9,7 +9,7 @@ from shared_browser import HELD
 
 HELD_HERE = f"(await ({HELD})())"
 SHOWN = "(await navigator.serviceWorker.ready.then((each) => each.getNotifications())).map(({ title }) => title)"
-KEPT = """[(await indexedDB.databases()).map(({ name }) => name).filter((name) => name.startsWith("tocsin-")), localStorage.getItem("tocsin.person")]"""
+KEPT = """[(await indexedDB.databases()).map(({ name }) => name).filter((name) => name.startsWith("tocsin-")), localStorage.getItem("tocsin.person"), JSON.parse(sessionStorage.getItem("tocsin.places") ?? "[]").length]"""
 
 
 def enter(here, name, path="/feed"):
@@ -62,7 +62,7 @@ def walk(root, firefox, _):
     second.page.press("Sign out")
     for here in (second, first):
         here.at("Sign in")
-        here.becomes("after signing out nothing is kept", KEPT, [[], None])
+        here.becomes("after signing out nothing is kept", KEPT, [[], None, 0])
     second.same("and no push is shown", second.page.run(f"return {SHOWN};"), [])
 
 
