@@ -110,18 +110,20 @@ function sharing(topicId, draw, me) {
   whom.addEventListener("change", () => (name.disabled = whom.value === "everybody"));
   const role = el("select", {}, Object.entries(texts.topic.roles).map(([value, words]) => el("option", { value }, words)));
   const push = el("input", { type: "checkbox" });
-  const said = el("p", { role: "status" });
+  const said = el("p", { role: "status", hidden: true });
   const asked = form([
     field(texts.topic.whom, whom), field(texts.topic.name, name), field(texts.topic.role, role), field(texts.topic.pushAtOnce, push),
   ], texts.topic.share, async () => {
-    put(said);
+    said.hidden = true;
     const subject = whom.value === "everybody" ? { everybody: true } : { [whom.value]: name.value };
     const roles = role.value === "PUBLISHER" ? ["READER", "PUBLISHER"] : [role.value];
     await proven("mutation Give($input: GrantInput!) { grantTopic(input: $input) { id } }", { input: { topicId, ...subject, roles, push: push.checked } });
     const given = name.value;
     name.value = "";
     await draw();
-    if (whom.value === "group" && (await isEmpty(given, me))) put(said, texts.topic.emptyGroup(el("span", { className: "free" }, given)));
+    if (whom.value !== "group" || !(await isEmpty(given, me))) return;
+    said.hidden = false;
+    put(said, texts.topic.emptyGroup(el("span", { className: "free" }, given)));
   }, { explain: explained });
   return el("div", {}, asked, said);
 }
