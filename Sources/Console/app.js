@@ -29,8 +29,6 @@ const PASSING = ["CONNECTION_FAILED", "TIMED_OUT", "UNAVAILABLE"];
 
 let current = { stop() {} };
 let me = null;
-/** Whose page this is, from the first who signs in on: what it holds, its socket too, is for nobody else. */
-let owner = null;
 let turn = 0;
 /** Whether the view that is under way was looked at before, by this entry of the history; a page that is loaded anew is. */
 let isBack = true;
@@ -194,19 +192,20 @@ async function begin() {
   // While nodes are upgraded one by one, this page may ask one that knows of no makers of groups.
   const asked = () => ask("groupMaker").catch((error) => (error.code === "GRAPHQL_VALIDATION_FAILED" ? ask("") : Promise.reject(error)));
   const { answer: found } = await store.answered("me", asked, () => store.person() ?? undefined);
-  const before = owner ?? store.person()?.userId;
+  // What a page holds, its socket too, is for nobody but the first who signs in.
+  const before = store.owner ?? store.person()?.userId;
   // Somebody else has signed in, here or in another tab: every page that is open begins anew, as theirs.
   if (before && before !== found.userId) {
     tabs.postMessage("another");
     forget();
     await clearShown().catch(() => {});
   }
-  if (owner && owner !== found.userId) {
+  if (store.owner && store.owner !== found.userId) {
     location.reload();
     await new Promise(() => {});
   }
-  [me, owner] = [found, found.userId];
-  shareAs(owner);
+  me = found;
+  shareAs(me.userId);
   store.begin(me);
   beginWatch();
   followReads();

@@ -73,6 +73,7 @@ export async function open({ id, me }) {
       if (error.code !== "UNAUTHORIZED") failed(error);
     }
   }
+  const more = links(message);
   const facts = [
     [texts.words.topic, el("a", { href: `${base}/topics/${message.topicId}`, className: "free" }, message.topic?.name ?? message.topicId)],
     message.incident && [texts.words.incident, about(message)],
@@ -80,7 +81,7 @@ export async function open({ id, me }) {
     [texts.words.priority, `${texts.priorities[message.priority] ?? message.priority}`],
     [texts.message.sent, moment(message.createdAt, ago(message.createdAt))], message.key && [texts.words.key, message.key],
     message.category && [texts.words.category, message.category], message.typeName && [texts.message.type, message.typeName],
-    message.url && [texts.words.link, link(message.url)], links(message) && [texts.message.links, links(message)],
+    message.url && [texts.words.link, link(message.url)], more && [texts.message.links, more],
     message.expiresAt && [texts.words.notPushedAfter, moment(message.expiresAt, ago(message.expiresAt))],
   ].filter(Boolean);
   const raw = JSON.stringify({ ...message, deliveries: undefined, deliverySummary: undefined, topic: undefined, incident: undefined, buttons: undefined }, null, 2);

@@ -7,7 +7,7 @@ const MOST = 1000;
 const LONGEST = 5000;
 
 let database = Promise.resolve(null);
-/** Whose it is what this page keeps. */
+/** Whose page this is, and what it keeps: the first who signed in here. */
 export let owner = null;
 
 const settled = (request) => new Promise((resolve, reject) => {

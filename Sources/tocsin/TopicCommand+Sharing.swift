@@ -105,8 +105,8 @@ extension TopicCommand {
 
         /// What a grant does not say: which groups there are is nobody's to find out by sharing.
         private static func remark(_ group: String) -> String {
-            "the grant counts for whoever is in the group \(group), and for nobody while nobody is. Whether anybody is, "
-                + "the server tells its administrators alone: `tocsin group show`."
+            "the grant counts for whoever is in the group \(group), now or later. Administrators see who is: "
+                + "`tocsin group show`."
         }
     }
 

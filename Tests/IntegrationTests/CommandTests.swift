@@ -75,7 +75,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a grant to a group says that it is for nobody while nobody is in it, whether there is such a group or not")
+    @Test("a grant to a group says whom it counts for, whether there is such a group or not")
     func groups() async throws {
         try await Installation.run { installation in
             let scene = try await Scene(installation)
@@ -84,7 +84,7 @@ struct CommandTests {
                 let arguments = ["topic", "share", "alerts", "--group", group]
                 let shared = try await installation.tocsin(arguments, token: scene.ada)
                 #expect(shared.status == 0 && shared.output.hasPrefix("GROUP\t\(group)\t"), "\(shared)")
-                #expect(shared.errors.contains("whoever is in the group \(group), and for nobody while"), "\(shared)")
+                #expect(shared.errors.contains("whoever is in the group \(group), now or later"), "\(shared)")
             }
         }
     }

@@ -1,7 +1,7 @@
 /// Checks passwords behind the brakes, whoever asks: a sign-in, or somebody who wants a new one.
 ///
-/// What the brakes do not let through costs the store nothing, but for one look at a network in ten
-/// seconds.
+/// From a network where nobody signed in, what the brakes refuse costs the store one look in ten
+/// seconds. From others each try costs it one.
 struct PasswordChecks: Sendable {
     let environment: ServiceEnvironment
     let passwords: any PasswordHashing

@@ -1,6 +1,7 @@
 import ArgumentParser
 import JSON
 import TocsinClient
+import TocsinCore
 
 /// The commands `tocsin integration add | list | show | set | key | revoke | delete`.
 struct IntegrationCommand: AsyncParsableCommand {
@@ -97,20 +98,20 @@ extension IntegrationCommand {
         @OptionGroup var ways: IntegrationWays
         @OptionGroup var client: ClientOptions
 
-        private static let kinds = [
-            "alertmanager", "grafana", "pagerduty", "ntfy", "gotify", "slack", "cloudevents", "heartbeat", "event",
-            "mail", "template",
-        ]
-
         func validate() throws {
-            let kinds = Self.kinds
-            guard kinds.contains(kind.lowercased()) else {
-                let names = kinds.dropLast().joined(separator: ", ") + " and \(kinds.last ?? "")"
-                throw ValidationError("--kind \(kind) is not one of \(names).")
-            }
-            guard grouping.map({ ["group", "alert", "none"].contains($0.lowercased()) }) ?? true else {
-                throw ValidationError("--grouping \(grouping ?? "") is not one of group, alert and none.")
-            }
+            try Self.check(kind, of: "--kind", among: Integration.Kind.allCases)
+            if let grouping { try Self.check(grouping, of: "--grouping", among: Integration.Grouping.allCases) }
+        }
+
+        private static func check<Case: RawRepresentable<String>>(
+            _ word: String,
+            of option: String,
+            among cases: [Case]
+        ) throws {
+            let words = cases.map { $0.rawValue.lowercased() }
+            guard !words.contains(word.lowercased()) else { return }
+            let names = words.dropLast().joined(separator: ", ") + " and \(words.last ?? "")"
+            throw ValidationError("\(option) \(word) is not one of \(names).")
         }
 
         func run() async throws {
