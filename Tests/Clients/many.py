@@ -1,5 +1,6 @@
 """Walks through lists that are longer than one answer: people, groups, grants, members and tokens say what is shown and go on; a
-message with more than 200 pushes counts all of them; of more topics than are watched each one that is taken back goes.
+message with more than 200 pushes counts all of them; of more topics than are watched each one that is taken back goes; a
+long text is held by its beginning.
 Use: many.py BINARY [CHROMIUM]"""
 
 import re
@@ -156,12 +157,28 @@ def many_topics(root, ben, token):
     ben.same("of 31 topics that others share each one that is taken back goes from the list and the feed", ben.complaints, [])
 
 
+def long_text(root, token):
+    """A browser lays out all of a text that it is given, and hangs at many long ones: lists hold the beginning."""
+    page, server = root.page, root.server
+    topic = server.create_topic(token, "novels")
+    body = "\u05d0word " * 15_000
+    given = {"topicId": topic, "type": 0, "title": "A long one", "body": body}
+    made = server.post(token, "mutation($i: CreateMessageInput!) { createMessage(input: $i) { id } }", i=given)["createMessage"]["id"]
+    root.go(f"/topics/{topic}", "novels")
+    expect(page.get_by_role("link", name="A long one")).to_be_visible(timeout=60_000)
+    root.same("a list holds the first 2,000 characters of a long text", len(page.locator("article p.text").first.text_content()), 2002)
+    root.go(f"/messages/{made}", "A long one")
+    expect(page.locator("#main pre").first).to_be_visible(timeout=60_000)
+    root.same("and the message's page all of it", len(page.locator("#main pre").first.text_content()), len(body))
+
+
 def walk(server, browser, checks):
     token = server.administer("token", "create", "--user", "root")
     root, ben = (entered(server, browser, checks, name) for name in ("root", "ben"))
     people(root, token)
     sharing(root, token)
     many_topics(root, ben, token)
+    long_text(root, token)
     root.same("no page complains", root.complaints, [])
 
 
